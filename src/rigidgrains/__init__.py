@@ -1,0 +1,93 @@
+"""Contact dynamics for dense granular media: perfectly rigid grains, exact Signorini and Coulomb conditions."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from .bodies import Bodies
+    from .observe.base import Observer, StopRun
+    from .observe.history import History
+    from .observe.measure import kinetic_energy, loads, overlaps, wall_forces
+    from .observe.progress import Progress
+    from .observe.report import Report
+    from .observe.stop import StopWhenStatic
+    from .scene import Scene, SceneError, load_scene
+    from .simulation import DivergenceError, Simulation
+    from .solve.criteria import FixedSweeps, GlobalCriterion, LocalCriterion
+    from .solve.orders import Ordered, RandomBlocks
+    from .solve.sweeps import SolveReport, Sweeps
+    from .view.packing import draw_packing
+    from .view.series import draw_history
+
+# Where each public name lives. Loaded on first use: importing the package, or asking the command line for help,
+# compiles nothing.
+_HOMES = {
+    "Bodies": "bodies",
+    "DivergenceError": "simulation",
+    "FixedSweeps": "solve.criteria",
+    "GlobalCriterion": "solve.criteria",
+    "History": "observe.history",
+    "LocalCriterion": "solve.criteria",
+    "Observer": "observe.base",
+    "Ordered": "solve.orders",
+    "Progress": "observe.progress",
+    "RandomBlocks": "solve.orders",
+    "Report": "observe.report",
+    "Scene": "scene",
+    "SceneError": "scene",
+    "Simulation": "simulation",
+    "SolveReport": "solve.sweeps",
+    "StopRun": "observe.base",
+    "StopWhenStatic": "observe.stop",
+    "Sweeps": "solve.sweeps",
+    "draw_history": "view.series",
+    "draw_packing": "view.packing",
+    "kinetic_energy": "observe.measure",
+    "load_scene": "scene",
+    "loads": "observe.measure",
+    "overlaps": "observe.measure",
+    "wall_forces": "observe.measure",
+}
+
+__all__ = [
+    "Bodies",
+    "DivergenceError",
+    "FixedSweeps",
+    "GlobalCriterion",
+    "History",
+    "LocalCriterion",
+    "Observer",
+    "Ordered",
+    "Progress",
+    "RandomBlocks",
+    "Report",
+    "Scene",
+    "SceneError",
+    "Simulation",
+    "SolveReport",
+    "StopRun",
+    "StopWhenStatic",
+    "Sweeps",
+    "draw_history",
+    "draw_packing",
+    "kinetic_energy",
+    "load_scene",
+    "loads",
+    "overlaps",
+    "wall_forces",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = globals()[name] = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

@@ -1,0 +1,5 @@
+"""`python -m rigidgrains` is the command line."""
+
+from .cli import main
+
+main()

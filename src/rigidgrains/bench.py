@@ -1,0 +1,147 @@
+"""Speed and memory of this machine, measured: contact updates per second, neighbour search, import, bytes per grain."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .bodies import Bodies
+from .contacts import ContactProblem, Contacts
+from .detect.grid import near_pairs
+from .detect.neighbours import Neighbours
+from .simulation import Simulation
+from .solve.criteria import FixedSweeps
+from .solve.orders import ORDERS
+from .solve.sweeps import Sweeps
+
+DT = 0.01
+TYPICAL = 100_000
+CLOCK = "time.perf_counter()"
+RADIUS = math.sqrt(3.0) / 2.0  # touching spheres on a bcc lattice whose cubes have side 2
+
+
+def run(sizes: tuple[int, ...] = (10_000, 100_000, 1_000_000), repeats: int = 7) -> dict[str, Any]:
+    """All figures as one dictionary, ready for JSON."""
+    rates: dict[str, dict[str, float]] = {"ordered": {}, "random": {}}
+    for grains in sizes:
+        _, problem = dense_problem(grains)
+        for order, rate in rates.items():
+            rate[str(grains)] = problem.count / sweep_seconds(problem, order, repeats)
+    return {
+        "updates_per_second": rates,
+        "search_over_sweep": search_over_sweep(TYPICAL, repeats),
+        "import_seconds": _child(f"import time; t = {CLOCK}; import rigidgrains; print({CLOCK} - t)"),
+        "bytes_per_grain": _child(f"from rigidgrains import bench; print(bench.bytes_per_grain({TYPICAL}))"),
+    }
+
+
+def describe(figures: dict[str, Any]) -> list[tuple[str, str]]:
+    """The figures in words."""
+    rows = [
+        (f"{order} order", ", ".join(f"{rate / 1e6:.1f} at {int(grains):,} grains" for grains, rate in rates.items()))
+        for order, rates in figures["updates_per_second"].items()
+    ]
+    return [
+        *((name, f"million contact updates per second on one core: {text}") for name, text in rows),
+        ("neighbour search", f"{figures['search_over_sweep']:.1f} times a sweep over the contacts"),
+        ("import", f"{figures['import_seconds']:.3f} s"),
+        ("memory", f"{figures['bytes_per_grain']:.0f} bytes per grain at the peak, contacts included"),
+    ]
+
+
+def dense_bodies(grains: int) -> Bodies:
+    """A dense packing made without simulation: touching equal spheres on a bcc lattice of which 30 % are missing.
+
+    It is squeezed towards its middle, so that nearly all contacts work; bodies are numbered along a Morton curve.
+    Each sphere has 5.6 contacts on average, about as many as in a random packing with friction.
+    """
+    rng = np.random.default_rng(0)
+    side = math.ceil((grains / 1.4) ** (1.0 / 3.0))
+    cube = np.stack(np.meshgrid(*[np.arange(side)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    site = np.concatenate([2 * cube, 2 * cube + 1])
+    site = site[np.sort(rng.permutation(len(site))[: min(grains, int(0.7 * len(site)))])]
+    site = site[np.argsort(_morton(site), kind="stable")]
+    position = site.astype(float)
+    velocity = 0.01 * rng.normal(size=position.shape) - 0.02 * (position - position.mean(axis=0))
+    spin = 0.01 * rng.normal(size=position.shape) / RADIUS
+    return Bodies.assemble(
+        dimension=3,
+        position=position,
+        radius=np.full(len(position), RADIUS * (1.0 - 1e-12)),
+        density=1.0 / (4.0 / 3.0 * math.pi * RADIUS**3),
+        velocity=velocity,
+        spin=spin,
+        friction=0.3,
+    )
+
+
+def dense_problem(grains: int) -> tuple[Bodies, ContactProblem]:
+    """The contact problem of a dense packing in one step."""
+    bodies = dense_bodies(grains)
+    neighbours, contacts = Neighbours(), Contacts()
+    neighbours.refresh(bodies, 0.0)
+    contacts.gather(bodies, neighbours, 0.0, gap="g_pos")
+    return bodies, contacts.problem(bodies, DT)
+
+
+def sweep_seconds(problem: ContactProblem, name: str, repeats: int) -> float:
+    """Time of one sweep in the given order on one core, the making of the order included; the best of several."""
+    order, rng = ORDERS[name](), np.random.default_rng(0)
+    order.begin(problem)
+    return best(lambda: order.sweep(problem, rng), repeats)
+
+
+def search_over_sweep(grains: int, repeats: int) -> float:
+    """Time of a neighbour search over that of one ordered sweep over the contacts."""
+    bodies, problem = dense_problem(grains)
+    search = best(lambda: near_pairs(bodies.position, bodies.radius, 0.2 * RADIUS), repeats)
+    return search / sweep_seconds(problem, "ordered", repeats)
+
+
+def bytes_per_grain(grains: int) -> float:
+    """Peak of all memory taken during a few steps of a dense packing, per grain."""
+    _steps(1000)  # compile first
+    tracemalloc.start()
+    bodies = _steps(grains)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return peak / bodies.count
+
+
+def best(task: Callable[[], Any], repeats: int) -> float:
+    """Shortest of several timings (s), after one run that is not counted."""
+    task()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        task()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def _steps(grains: int) -> Bodies:
+    simulation = Simulation(dense_bodies(grains), dt=1e-4, solver=Sweeps(criterion=FixedSweeps(2)))
+    simulation.run(steps=3)
+    return simulation.bodies
+
+
+def _morton(site: np.ndarray) -> np.ndarray:
+    """Place of lattice sites along a Morton curve: the bits of the coordinates, interleaved."""
+    key = np.zeros(len(site), np.int64)
+    for bit in range(int(site.max()).bit_length()):
+        for axis in range(3):
+            key |= ((site[:, axis] >> bit) & 1) << (3 * bit + axis)
+    return key
+
+
+def _child(code: str) -> float:
+    """A figure printed by a fresh Python."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return float(done.stdout)

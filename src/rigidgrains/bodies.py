@@ -1,0 +1,130 @@
+"""The physical state: arrays for grains and walls. Grains come first, walls are the last rows.
+
+Three components always: a disk is a flat sphere with z = 0, spin about z, mass ~ area and I = m r^2 / 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .compiled import kernel
+from .walls import Wall
+
+Array = NDArray[np.float64]
+
+# Columns of a motion row: 64 bytes, all that a contact update needs of a body.
+V, S, INV_MASS, INV_SPIN = slice(0, 3), slice(3, 6), 6, 7
+
+
+@dataclass
+class Bodies:
+    """Grains and walls with their motion.
+
+    dimension : 2 or 3
+    position  : (n, 3) m, centres of the grains
+    radius    : (n,) m
+    mass      : (n,) kg (per metre of depth in 2D)
+    motion    : (n + walls + elements, 8) one row per body: v (m/s), s = radius * spin (m/s), 1/m (1/kg), r^2/I (1/kg).
+                Fixed and driven walls have zero mobility; a rotating wall lends each of its contacts a row of its own.
+    orientation : (n,) rad in 2D, (n, 4) unit quaternions (w, x, y, z) in 3D
+    material  : (n,) row of each grain in the friction table
+    force     : (n, 3) N, external force without gravity; (0, 3) when there is none
+    gravity   : (3,) m/s^2
+    friction  : (k, k) coefficient of each pair of materials
+    walls     : the walls; wall w has motion row n + w
+    groups    : named slices of grains
+    """
+
+    dimension: int
+    position: Array
+    radius: Array
+    mass: Array
+    motion: Array
+    orientation: Array
+    material: NDArray[np.int32]
+    force: Array
+    gravity: Array
+    friction: Array
+    walls: list[Wall] = field(default_factory=list)
+    groups: dict[str, slice] = field(default_factory=dict)
+
+    @classmethod
+    def assemble(
+        cls,
+        *,
+        dimension: int,
+        position: Array,
+        radius: Array,
+        density: Array | float,
+        velocity: Array | float = 0.0,
+        spin: Array | float = 0.0,
+        material: NDArray[np.int32] | int = 0,
+        force: Array | None = None,
+        gravity: Array | None = None,
+        friction: Array | float = 0.0,
+        walls: list[Wall] | None = None,
+        groups: dict[str, slice] | None = None,
+    ) -> Bodies:
+        """Fill the arrays from positions (n, 3), radii (n,) and densities; masses follow from the dimension."""
+        walls = walls or []
+        n = len(radius)
+        radius = np.ascontiguousarray(radius, dtype=float)
+        # I = m r^2 / inertia: disk 2, sphere 5/2
+        inertia = 2.0 if dimension == 2 else 2.5
+        volume = np.pi * radius**2 if dimension == 2 else 4.0 / 3.0 * np.pi * radius**3
+        mass = density * volume
+        motion = np.zeros((n + len(walls), 8))
+        motion[:n, V] = velocity
+        motion[:n, S] = spin * radius[:, None]
+        motion[:n, INV_MASS] = 1.0 / mass
+        motion[:n, INV_SPIN] = inertia / mass
+        for row, wall in enumerate(walls, start=n):
+            if wall.guided:
+                # A guided piston gives way along its normal alone. Its negative spin mobility takes back, in the
+                # contact velocity v - s x n, exactly what a sideways push adds to v: 1/m_t holds no piston term.
+                motion[row, INV_MASS] = 1.0 / wall.mass
+                motion[row, INV_SPIN] = -1.0 / wall.mass
+        return cls(
+            dimension=dimension,
+            position=np.ascontiguousarray(position, dtype=float).reshape(n, 3),
+            radius=radius,
+            mass=mass,
+            motion=motion,
+            orientation=np.zeros(n) if dimension == 2 else np.tile([1.0, 0.0, 0.0, 0.0], (n, 1)),
+            material=np.full(n, material, dtype=np.int32),
+            force=np.zeros((0, 3)) if force is None else np.ascontiguousarray(force, dtype=float),
+            gravity=np.zeros(3) if gravity is None else np.asarray(gravity, dtype=float),
+            friction=np.atleast_2d(np.asarray(friction, dtype=float)),
+            walls=walls,
+            groups=groups or {},
+        )
+
+    @property
+    def count(self) -> int:
+        """Number of grains."""
+        return len(self.radius)
+
+    @property
+    def velocity(self) -> Array:
+        """(n, 3) m/s, a view."""
+        return self.motion[: self.count, V]
+
+    @property
+    def spin(self) -> Array:
+        """(n, 3) rad/s, a copy."""
+        return self.motion[: self.count, S] / self.radius[:, None]
+
+
+@kernel
+def top_speed(motion):  # type: ignore[no-untyped-def]
+    """Largest speed of any body; infinite if one is not a number."""
+    top = 0.0
+    for i in range(motion.shape[0]):
+        speed = motion[i, 0] * motion[i, 0] + motion[i, 1] * motion[i, 1] + motion[i, 2] * motion[i, 2]
+        if not speed < np.inf:
+            return np.inf
+        top = max(top, speed)
+    return np.sqrt(top)

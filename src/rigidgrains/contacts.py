@@ -1,0 +1,202 @@
+"""The contact problem of one step: who touches whom, effective masses, friction, and the forces carried over.
+
+Signs, once: bodies 0 and 1, the normal n points from 0 to 1, the contact force R acts on 1 and -R on 0. Approaching
+bodies have V_n < 0; an overlap is g < 0. R is a force, R dt an impulse.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .bodies import Bodies
+from .compiled import kernel
+from .detect.candidates import WallCandidates, choose
+from .detect.neighbours import Neighbours
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int32]
+
+
+@dataclass
+class ContactProblem:
+    """What a solver sees. It finds the forces and leaves in `motion` the velocities that go with them.
+
+    motion   : (bodies, 8) v, s = lever * spin (m/s), 1/m, lever^2/I (1/kg); see Bodies
+    pairs    : (c, 2) bodies 0 and 1; body 0 is always a grain
+    geometry : (c, 8) n (3), gap to be closed (m), m_n, m_t (kg), mu, signed gap g (m)
+    forces   : (c, 4) R_n, R_t (3) (N), at first those carried over
+    position, radius : centres (m) and radii (m) of the grains
+    """
+
+    motion: Array
+    pairs: Index
+    geometry: Array
+    forces: Array
+    dt: float
+    position: Array
+    radius: Array
+
+    @property
+    def count(self) -> int:
+        return len(self.pairs)
+
+    def points(self) -> Array:
+        """(c, 3) m, contact points."""
+        i = self.pairs[:, 0]
+        return self.position[i] + (self.radius[i] + 0.5 * self.geometry[:, 7])[:, None] * self.geometry[:, 0:3]
+
+
+class Contacts:
+    """Contact rows of the present step, and the forces of the previous one until they are carried over.
+
+    Grain pairs come first, in the order of their neighbour list, then the contacts of each wall in turn.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.wall_rows: list[slice] = []
+        self._elements = 0
+        self._pairs = np.empty((0, 2), np.int32)
+        self._geometry = np.empty((0, 8))
+        self._forces = np.empty((0, 4))
+        self._carried = np.empty((0, 4))
+
+    @property
+    def pairs(self) -> Index:
+        """(c, 2) bodies 0 and 1; a wall is body n + w, or an element of a rotating wall beyond the walls."""
+        return self._pairs[: self.count]
+
+    @property
+    def geometry(self) -> Array:
+        """(c, 8), see ContactProblem."""
+        return self._geometry[: self.count]
+
+    @property
+    def forces(self) -> Array:
+        """(c, 4) R_n and R_t (3) (N)."""
+        return self._forces[: self.count]
+
+    @property
+    def normal(self) -> Array:
+        """(c, 3) unit vectors from body 0 to body 1."""
+        return self.geometry[:, 0:3]
+
+    @property
+    def gap(self) -> Array:
+        """(c,) m at the beginning of the step, negative for an overlap."""
+        return self.geometry[:, 7]
+
+    @property
+    def force(self) -> Array:
+        """(c, 3) N on body 1."""
+        return self.forces[:, :1] * self.normal + self.forces[:, 1:]
+
+    def problem(self, bodies: Bodies, dt: float) -> ContactProblem:
+        """The arrays a solver works on."""
+        return ContactProblem(bodies.motion, self.pairs, self.geometry, self.forces, dt, bodies.position, bodies.radius)
+
+    def gather(self, bodies: Bodies, neighbours: Neighbours, dt: float, *, gap: str) -> None:
+        """Make the contact rows of this step and carry the forces over by the identity of each pair.
+
+        gap : "g_pos" closes max(g, 0), Eq. (gpos): overlaps stop growing; "g" removes overlaps within the step
+        """
+        floor = 0.0 if gap == "g_pos" else -math.inf
+        chosen, walls = choose(bodies, neighbours, dt)
+        self.count = chosen.count + sum(len(wall.grains) for wall in walls)
+        self._forces, self._carried = self._carried, self._forces
+        if self.count > len(self._pairs):
+            room = self.count + self.count // 8 + 16
+            self._pairs, self._geometry = np.empty((room, 2), np.int32), np.empty((room, 8))
+        if self.count > len(self._forces):
+            self._forces = np.empty((len(self._pairs), 4))
+        listed = neighbours.pairs
+        _fill_pairs(
+            listed.start, listed.partner, chosen.row, chosen.last, bodies.position, bodies.radius, bodies.motion,
+            bodies.material, bodies.friction, floor, self._carried, self._pairs, self._geometry, self._forces,
+        )  # fmt: skip
+        self.wall_rows = []
+        end = chosen.count
+        self._elements = bodies.count + len(bodies.walls)
+        for w, wall in enumerate(walls):
+            rows = slice(end, end + len(wall.grains))
+            end = rows.stop
+            turning = bodies.walls[w].drive.rotates
+            body, stride = (self._place_elements(bodies, wall), 1) if turning else (bodies.count + w, 0)
+            _fill_wall(
+                wall.grains, body, stride, wall.gap, wall.normal, wall.last, bodies.motion, bodies.material,
+                bodies.friction[bodies.walls[w].material], floor,
+                self._carried, self._pairs[rows], self._geometry[rows], self._forces[rows],
+            )  # fmt: skip
+            self.wall_rows.append(rows)
+
+    def _place_elements(self, bodies: Bodies, wall: WallCandidates) -> int:
+        """Motion rows for the surface elements of a rotating wall, each at the velocity of its place; the first row."""
+        first = self._elements
+        self._elements += len(wall.grains)
+        if self._elements > len(bodies.motion):
+            more = np.zeros((self._elements + 64 - len(bodies.motion), 8))
+            bodies.motion = np.concatenate([bodies.motion, more])
+        bodies.motion[first : self._elements, 0:3] = wall.velocity  # their mobility stays zero
+        return first
+
+
+@kernel
+def _fill_pairs(  # type: ignore[no-untyped-def]
+    start, partner, row, last, position, radius, motion, material, friction, floor, carried, pairs, geometry, forces
+):
+    """Contact rows of grain pairs."""
+    for i in range(start.size - 1):
+        for k in range(start[i], start[i + 1]):
+            c = row[k]
+            if c < 0:
+                continue
+            j = partner[k]
+            x = position[j, 0] - position[i, 0]
+            y = position[j, 1] - position[i, 1]
+            z = position[j, 2] - position[i, 2]
+            distance = math.sqrt(x * x + y * y + z * z)
+            geometry[c, 0], geometry[c, 1], geometry[c, 2] = x / distance, y / distance, z / distance
+            g = distance - radius[i] - radius[j]
+            _fill_row(
+                c, i, j, g, floor, friction[material[i], material[j]], last[k], motion, carried, pairs, geometry, forces
+            )
+
+
+@kernel
+def _fill_wall(  # type: ignore[no-untyped-def]
+    grains, body, stride, gap, normal, last, motion, material, friction, floor, carried, pairs, geometry, forces
+):
+    """Contact rows of one wall: every contact with the same body, or each with its own surface element."""
+    for c in range(grains.size):
+        i = grains[c]
+        geometry[c, 0], geometry[c, 1], geometry[c, 2] = normal[c, 0], normal[c, 1], normal[c, 2]
+        j = body + stride * c
+        _fill_row(c, i, j, gap[c], floor, friction[material[i]], last[c], motion, carried, pairs, geometry, forces)
+
+
+@kernel
+def _fill_row(c, i, j, g, floor, mu, last, motion, carried, pairs, geometry, forces):  # type: ignore[no-untyped-def]
+    """Masses, friction and carried force of one contact whose normal is set."""
+    pairs[c, 0], pairs[c, 1] = i, j
+    inverse = motion[i, 6] + motion[j, 6]
+    geometry[c, 3] = max(g, floor)
+    geometry[c, 4] = 1.0 / inverse  # Eq. (m-n)
+    geometry[c, 5] = 1.0 / (inverse + (motion[i, 7] + motion[j, 7]))  # Eq. (m-t)
+    geometry[c, 6] = mu
+    geometry[c, 7] = g
+    if last < 0:
+        forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3] = 0.0, 0.0, 0.0, 0.0
+        return
+    # The tangential force is turned into the new tangent plane and keeps its length.
+    x, y, z = carried[last, 1], carried[last, 2], carried[last, 3]
+    before = x * x + y * y + z * z
+    along = x * geometry[c, 0] + y * geometry[c, 1] + z * geometry[c, 2]
+    x, y, z = x - along * geometry[c, 0], y - along * geometry[c, 1], z - along * geometry[c, 2]
+    after = x * x + y * y + z * z
+    stretch = math.sqrt(before / after) if after > 0.0 else 0.0
+    forces[c, 0] = carried[last, 0]
+    forces[c, 1], forces[c, 2], forces[c, 3] = stretch * x, stretch * y, stretch * z

@@ -1,0 +1,159 @@
+"""Broad phase: a cell grid of several levels finds all pairs of grains closer than a reach.
+
+Each grain sits in the level whose cells fit its size and searches its own level and the coarser ones, so that mixed
+radii cost no more than equal ones. Cells are kept in a table as long as the number of grains, whatever the extent of
+the scene: cells far apart may share a bucket, and their keys tell them apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..compiled import kernel
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int32]
+
+
+@dataclass
+class PairList:
+    """Pairs in rows: grain i meets partner[start[i]:start[i + 1]].
+
+    last : for each pair the row of its contact in the previous step, -1 for none
+    """
+
+    start: NDArray[np.int64]
+    partner: Index
+    last: Index
+
+    @classmethod
+    def empty(cls, grains: int) -> PairList:
+        return cls(np.zeros(grains + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.int32))
+
+
+def near_pairs(position: Array, radius: Array, reach: float, capacity: int = 0) -> PairList:
+    """All pairs with gap < reach, each once: row of the smaller grain, or of the lower number within a level."""
+    n = len(radius)
+    level, size, largest = _levels(radius, reach)
+    origin = np.array([column.min() for column in position.T])  # by column: quicker than along an axis
+    span = np.array([column.max() for column in position.T]) - origin
+    extent = np.floor(span / size[:, None]).astype(np.int64) + 1  # cells per level and axis
+    extent[:, :2] |= 1  # odd strides spread shared buckets evenly
+    population = np.bincount(level, minlength=len(size))
+    buckets = 2 ** np.ceil(np.log2(np.maximum(2 * population, 16))).astype(np.int64)
+    table = np.concatenate(([0], np.cumsum(buckets)))
+    first = np.zeros(table[-1] + 1, np.int32)
+    member, key, sphere = np.empty(n, np.int32), np.empty(n, np.int64), np.empty((n, 4))
+    _fill(position, radius, level, origin, size, extent, table, first, member, key, sphere)
+    start = np.empty(n + 1, np.int64)
+    capacity = max(capacity, 4 * n, 64) + 1  # one place is scratch
+    while True:
+        partner = np.empty(capacity, np.int32)
+        found = _search(
+            position, radius, level, reach, origin, size, largest, extent, table, first, member, key, sphere,
+            start, partner,
+        )  # fmt: skip
+        if found < capacity:
+            return PairList(start, partner[:found].copy(), np.full(found, -1, np.int32))
+        capacity = found + 1
+
+
+def _levels(radius: Array, reach: float) -> tuple[Index, Array, Array]:
+    """Level of each grain (0 holds the largest, each next one grains of half the size), cell size, largest radius."""
+    level = np.floor(np.log2(radius.max() / radius)).astype(np.int32)
+    used, level = np.unique(level, return_inverse=True)
+    largest = np.array([radius[level == k].max() for k in range(len(used))])
+    return level.astype(np.int32), 2.0 * largest + reach, largest
+
+
+@kernel
+def _cell(x, y, z, origin, size):  # type: ignore[no-untyped-def]
+    """Integer coordinates of the cell that holds a point."""
+    return (
+        np.int64(np.floor((x - origin[0]) / size)),
+        np.int64(np.floor((y - origin[1]) / size)),
+        np.int64(np.floor((z - origin[2]) / size)),
+    )
+
+
+@kernel
+def _fill(  # type: ignore[no-untyped-def]
+    position, radius, level, origin, size, extent, table, first, member, key, sphere
+):
+    """Sort the grains by bucket: counting sort. first[b]:first[b+1] are the members of bucket b.
+
+    key and sphere hold the cell, centre and radius of each member, so that a search reads memory in line.
+    """
+    n = level.size
+    home = np.empty(n, np.int64)
+    own = np.empty(n, np.int64)
+    for i in range(n):
+        a = level[i]
+        ix, iy, iz = _cell(position[i, 0], position[i, 1], position[i, 2], origin, size[a])
+        own[i] = ix + extent[a, 0] * (iy + extent[a, 1] * iz)
+        home[i] = table[a] + (own[i] & (table[a + 1] - table[a] - 1))
+        first[home[i] + 1] += 1
+    for b in range(first.size - 1):
+        first[b + 1] += first[b]
+    for i in range(n - 1, -1, -1):
+        b = home[i] + 1
+        first[b] -= 1
+        m = first[b]
+        member[m], key[m] = i, own[i]
+        sphere[m, 0], sphere[m, 1], sphere[m, 2] = position[i, 0], position[i, 1], position[i, 2]
+        sphere[m, 3] = radius[i]
+    for b in range(first.size - 1):
+        first[b] = first[b + 1]
+    first[first.size - 1] = n
+
+
+@kernel
+def _search(  # type: ignore[no-untyped-def]
+    position, radius, level, reach, origin, size, largest, extent, table, first, member, key, sphere, start, partner
+):
+    """List the partners of each grain in turn; returns how many there are, also beyond the space given."""
+    found, space = 0, partner.size - 1
+    for i in range(level.size):
+        start[i] = found
+        own = level[i]
+        x, y, z, r = position[i, 0], position[i, 1], position[i, 2], radius[i]
+        for a in range(own + 1):
+            cut = r + largest[a] + reach
+            lx, ly, lz = _cell(x - cut, y - cut, z - cut, origin, size[a])
+            hx, hy, hz = _cell(x + cut, y + cut, z + cut, origin, size[a])
+            mask = table[a + 1] - table[a] - 1
+            lx, hx = max(lx, 0), min(hx, extent[a, 0] - 1)
+            for iz in range(max(lz, 0), min(hz, extent[a, 2] - 1) + 1):
+                for iy in range(max(ly, 0), min(hy, extent[a, 1] - 1) + 1):
+                    row = extent[a, 0] * (iy + extent[a, 1] * iz)
+                    lowest, highest = row + lx, row + hx
+                    # Cells of a row are neighbours in the table, except where the table wraps around.
+                    cell = lowest
+                    while cell <= highest:
+                        b = table[a] + (cell & mask)
+                        run = min(highest - cell, table[a + 1] - 1 - b)
+                        for m in range(first[b], first[b + run + 1]):
+                            j = member[m]
+                            dx, dy, dz = sphere[m, 0] - x, sphere[m, 1] - y, sphere[m, 2] - z
+                            near = r + sphere[m, 3] + reach
+                            close = dx * dx + dy * dy + dz * dz < near * near
+                            here = (cell <= key[m]) & (key[m] <= cell + run)
+                            partner[min(found, space)] = j  # written always, kept if counted: no branch to guess
+                            found += int(close & here & ((j > i) | (a < own)))
+                        cell += run + 1
+    start[level.size] = found
+    return found
+
+
+@kernel
+def inherit(start, partner, last, old_start, old_partner, old_last):  # type: ignore[no-untyped-def]
+    """Hand each pair of a new list the contact row it had in the old one: pairs keep their identity."""
+    for i in range(start.size - 1):
+        for k in range(start[i], start[i + 1]):
+            for m in range(old_start[i], old_start[i + 1]):
+                if old_partner[m] == partner[k]:
+                    last[k] = old_last[m]
+                    break

@@ -1,0 +1,85 @@
+"""Implicit Euler: free velocities before the forces are known, positions after.
+
+v(t+dt) = v(t) + F(t+dt) dt / m and r(t+dt) = r(t) + v(t+dt) dt, Eqs. (dv) and (dx).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .bodies import Bodies, S, V
+from .compiled import kernel
+
+
+def free_velocity(bodies: Bodies, time: float, dt: float) -> None:
+    """Velocities at the end of the step without contact forces, Eq. (discr-free-veloc); walls follow their drive."""
+    n = bodies.count
+    bodies.velocity[:] += dt * bodies.gravity
+    if len(bodies.force):
+        bodies.velocity[:] += dt * bodies.force / bodies.mass[:, None]
+    for row, wall in enumerate(bodies.walls, start=n):
+        if wall.guided:
+            normal = wall.normal
+            bodies.motion[row, V] += dt * (wall.load / wall.mass + bodies.gravity @ normal) * normal
+        else:
+            bodies.motion[row, V] = wall.drive.step_velocity(time, dt)
+
+
+def move(bodies: Bodies, dt: float) -> float:
+    """Positions and orientations with the new velocities; returns the largest displacement over the radius."""
+    n = bodies.count
+    for row, wall in enumerate(bodies.walls, start=n):
+        velocity = bodies.motion[row, V]
+        if wall.guided:
+            velocity[:] = (velocity @ wall.normal) * wall.normal  # the guide takes what is sideways
+            bodies.motion[row, S] = 0.0
+        wall.advance(velocity, dt)
+    turn = _turn_disks if bodies.dimension == 2 else _turn_spheres
+    turn(bodies.orientation, bodies.motion, bodies.radius, dt)
+    return float(_translate(bodies.position, bodies.motion, bodies.radius, dt))
+
+
+@kernel
+def _translate(position, motion, radius, dt):  # type: ignore[no-untyped-def]
+    """Eq. (dx)."""
+    farthest = 0.0
+    for i in range(radius.size):
+        x, y, z = motion[i, 0] * dt, motion[i, 1] * dt, motion[i, 2] * dt
+        position[i, 0] += x
+        position[i, 1] += y
+        position[i, 2] += z
+        farthest = max(farthest, (x * x + y * y + z * z) / (radius[i] * radius[i]))
+    return np.sqrt(farthest)
+
+
+@kernel
+def _turn_disks(angle, motion, radius, dt):  # type: ignore[no-untyped-def]
+    """Angle about z."""
+    for i in range(radius.size):
+        angle[i] += motion[i, 5] / radius[i] * dt
+
+
+@kernel
+def _turn_spheres(quaternion, motion, radius, dt):  # type: ignore[no-untyped-def]
+    """Unit quaternion, turned by the rotation vector spin * dt."""
+    for i in range(radius.size):
+        x, y, z = motion[i, 3] / radius[i] * dt, motion[i, 4] / radius[i] * dt, motion[i, 5] / radius[i] * dt
+        angle = np.sqrt(x * x + y * y + z * z)
+        if angle == 0.0:
+            continue
+        c, s = np.cos(0.5 * angle), np.sin(0.5 * angle) / angle
+        x, y, z = s * x, s * y, s * z
+        q, a, b, d = quaternion[i, 0], quaternion[i, 1], quaternion[i, 2], quaternion[i, 3]
+        w = c * q - x * a - y * b - z * d
+        a, b, d = (
+            c * a + x * q + y * d - z * b,
+            c * b + y * q + z * a - x * d,
+            c * d + z * q + x * b - y * a,
+        )
+        scale = 1.0 / np.sqrt(w * w + a * a + b * b + d * d)
+        quaternion[i, 0], quaternion[i, 1], quaternion[i, 2], quaternion[i, 3] = (
+            w * scale,
+            a * scale,
+            b * scale,
+            d * scale,
+        )

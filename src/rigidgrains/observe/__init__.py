@@ -1,0 +1,1 @@
+"""Observers: what looks at a simulation between its steps."""

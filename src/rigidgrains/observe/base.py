@@ -1,0 +1,72 @@
+"""Observers and their triggers, and how a run is stopped."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..simulation import Simulation
+
+
+class StopRun(Exception):
+    """Raised by an observer to end the run; the text says why."""
+
+
+class Observer:
+    """Looks at a simulation; subclass it, or pass any function of the simulation to `Simulation.observe`."""
+
+    def start(self, simulation: Simulation, steps: int) -> None:
+        """Before the first of so many steps."""
+
+    def look(self, simulation: Simulation) -> None:
+        """After a step on which the trigger fires."""
+
+    def finish(self, simulation: Simulation) -> None:
+        """After the last step, also when the run failed."""
+
+
+class _Function(Observer):
+    """A plain function as observer."""
+
+    def __init__(self, function: Callable[[Simulation], Any]) -> None:
+        self.look = function  # type: ignore[method-assign,assignment]
+
+
+class Trigger:
+    """Fires an observer after every so many steps."""
+
+    def __init__(self, observer: Observer | Callable[[Simulation], Any], every: int) -> None:
+        if every < 1:
+            raise ValueError(f"every = {every} is no interval; observe after every 1 step or more")
+        self.observer = observer if isinstance(observer, Observer) else _Function(observer)
+        self.every = every
+
+    def after_step(self, simulation: Simulation) -> None:
+        if simulation.steps % self.every == 0:
+            self.observer.look(simulation)
+
+
+class Interrupt:
+    """Turns the first Ctrl-C into a question that is answered between two steps; the second one raises at once."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    def __enter__(self) -> Interrupt:
+        self._main = threading.current_thread() is threading.main_thread()
+        if self._main:
+            self._previous = signal.signal(signal.SIGINT, self._ask)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._main:
+            signal.signal(signal.SIGINT, self._previous)
+
+    def _ask(self, number: int, frame: FrameType | None) -> None:
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True

@@ -1,0 +1,78 @@
+"""Measurements on the present state: energy, overlap, loads, forces on walls."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..bodies import Bodies
+from ..compiled import kernel
+
+if TYPE_CHECKING:
+    from ..contacts import Contacts
+
+Array = NDArray[np.float64]
+
+
+def kinetic_energy(bodies: Bodies) -> float:
+    """Translation and rotation of all grains and guided pistons (J)."""
+    return float(_kinetic_energy(bodies.motion[: bodies.count + len(bodies.walls)]))
+
+
+def overlaps(bodies: Bodies, contacts: Contacts) -> Array:
+    """max(-g, 0) of each force-carrying contact at the present positions (m)."""
+    gap = np.empty(contacts.count)
+    pairs = contacts.wall_rows[0].start if contacts.wall_rows else contacts.count
+    _pair_gaps(contacts.pairs[:pairs], bodies.position, bodies.radius, gap)
+    for rows, wall in zip(contacts.wall_rows, bodies.walls):
+        gap[rows], _ = wall.shape.gaps(contacts.pairs[rows, 0].copy(), bodies.position, bodies.radius)
+    return np.maximum(-gap[contacts.forces[:, 0] > 0.0], 0.0)
+
+
+def wall_forces(bodies: Bodies, contacts: Contacts) -> dict[str, list[float]]:
+    """Force of the grains on each wall (N), as many components as the scene has dimensions."""
+    force = contacts.force
+    return {
+        wall.name: force[rows].sum(axis=0)[: bodies.dimension].tolist()
+        for wall, rows in zip(bodies.walls, contacts.wall_rows)
+    }
+
+
+def loads(bodies: Bodies, contacts: Contacts) -> Array:
+    """Sum of the normal forces on each grain (n,) in N."""
+    load = np.zeros(bodies.count)
+    _add_loads(contacts.pairs, contacts.forces, load)
+    return load
+
+
+@kernel
+def _kinetic_energy(motion):  # type: ignore[no-untyped-def]
+    """Sum of m v^2/2 + I w^2/2, with I w^2 = s^2 / (r^2/I)."""
+    energy = 0.0
+    for i in range(motion.shape[0]):
+        if motion[i, 6] > 0.0:
+            energy += (motion[i, 0] ** 2 + motion[i, 1] ** 2 + motion[i, 2] ** 2) / motion[i, 6]
+        if motion[i, 7] > 0.0:
+            energy += (motion[i, 3] ** 2 + motion[i, 4] ** 2 + motion[i, 5] ** 2) / motion[i, 7]
+    return 0.5 * energy
+
+
+@kernel
+def _pair_gaps(pairs, position, radius, gap):  # type: ignore[no-untyped-def]
+    """Gaps of grain pairs at the present positions."""
+    for c in range(len(pairs)):
+        i, j = pairs[c, 0], pairs[c, 1]
+        x, y, z = position[j, 0] - position[i, 0], position[j, 1] - position[i, 1], position[j, 2] - position[i, 2]
+        gap[c] = math.sqrt(x * x + y * y + z * z) - radius[i] - radius[j]
+
+
+@kernel
+def _add_loads(pairs, forces, load):  # type: ignore[no-untyped-def]
+    """Add each normal force to both grains; walls are beyond the end of `load`."""
+    for c in range(len(pairs)):
+        load[pairs[c, 0]] += forces[c, 0]
+        if pairs[c, 1] < load.size:
+            load[pairs[c, 1]] += forces[c, 0]

@@ -1,0 +1,44 @@
+"""Progress: a bar on the terminal with the figures that matter while one waits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .base import Observer
+
+if TYPE_CHECKING:
+    from ..simulation import Simulation
+
+
+class Progress(Observer):
+    """A progress bar with simulated time, sweeps of the last step, contacts and remaining time."""
+
+    def start(self, simulation: Simulation, steps: int) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
+        self._bar = Bar(
+            TextColumn("t = {task.fields[time]:.4g} s"),
+            BarColumn(bar_width=30),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[sweeps]} sweeps, {task.fields[contacts]} candidates"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+        )
+        self._first = simulation.steps
+        self._task = self._bar.add_task("run", total=steps, time=simulation.time, sweeps=0, contacts=0)
+        self._bar.start()
+
+    def look(self, simulation: Simulation) -> None:
+        self._bar.update(
+            self._task,
+            completed=simulation.steps - self._first,
+            time=simulation.time,
+            sweeps=simulation.last_solve.sweeps,
+            contacts=simulation.contacts.count,
+        )
+
+    def finish(self, simulation: Simulation) -> None:
+        self.look(simulation)
+        self._bar.stop()

@@ -1,0 +1,142 @@
+"""The report of a run: what it cost, how exact it is, and what to watch out for."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from . import measure
+
+if TYPE_CHECKING:
+    from ..simulation import Simulation
+    from ..solve.sweeps import SolveReport
+
+LARGE_DISPLACEMENT = 0.1  # of a radius in one step: the neglected turn of the normals is no longer small
+LARGE_OVERLAP = 0.05  # of the mean radius
+
+
+@dataclass
+class Tally:
+    """Running sums over the steps."""
+
+    steps: int = 0
+    sweeps: int = 0
+    updates: int = 0
+    most_sweeps: int = 0
+    converged: int = 0
+    displacement: float = 0.0
+    seconds: float = 0.0
+    stopped: str = ""
+
+    def add(self, solve: SolveReport, displacement: float) -> None:
+        """Count one step."""
+        self.steps += 1
+        self.sweeps += solve.sweeps
+        self.updates += solve.updates
+        self.most_sweeps = max(self.most_sweeps, solve.sweeps)
+        self.converged += solve.converged
+        self.displacement = max(self.displacement, displacement)
+
+
+@dataclass
+class Report:
+    """Figures of a run. Overlaps are over the mean radius, taken over force-carrying contacts of the last step.
+
+    candidates : pairs that the solver looked at in the last step; contacts : those that carry a force
+    max_displacement_over_radius : of any grain in any one step
+    wall_force : force of the grains on each wall (N) in the last step
+    """
+
+    grains: int
+    steps: int
+    time: float
+    dt: float
+    contacts: int
+    candidates: int
+    sweeps_mean: float
+    sweeps_max: int
+    converged_steps: int
+    updates: int
+    mean_overlap: float
+    max_overlap: float
+    kinetic_energy: float
+    max_displacement_over_radius: float
+    wall_force: dict[str, list[float]]
+    seconds: float
+    stopped: str = ""
+    warnings: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, simulation: Simulation) -> Report:
+        """Measure a simulation."""
+        bodies, contacts, tally = simulation.bodies, simulation.contacts, simulation.tally
+        overlap = measure.overlaps(bodies, contacts) / bodies.radius.mean()
+        report = cls(
+            grains=bodies.count,
+            steps=simulation.steps,
+            time=simulation.time,
+            dt=simulation.dt,
+            contacts=len(overlap),
+            candidates=contacts.count,
+            sweeps_mean=tally.sweeps / max(tally.steps, 1),
+            sweeps_max=tally.most_sweeps,
+            converged_steps=tally.converged,
+            updates=tally.updates,
+            mean_overlap=float(overlap.mean()) if len(overlap) else 0.0,
+            max_overlap=float(overlap.max()) if len(overlap) else 0.0,
+            kinetic_energy=measure.kinetic_energy(bodies),
+            max_displacement_over_radius=tally.displacement,
+            wall_force=measure.wall_forces(bodies, contacts),
+            seconds=tally.seconds,
+            stopped=tally.stopped,
+        )
+        report.warnings = list(report._warnings())
+        return report
+
+    def _warnings(self) -> Any:
+        missed = self.steps - self.converged_steps
+        if missed:
+            yield (
+                f"{missed} of {self.steps} steps ended before the criterion was met (max_sweeps reached): "
+                "forces are approximate there; raise max_sweeps or epsilon"
+            )
+        if self.max_displacement_over_radius > LARGE_DISPLACEMENT:
+            yield (
+                f"a grain moved {self.max_displacement_over_radius:.2g} radii in one step: contact normals turn within "
+                f"a step and are taken as fixed; use a dt below "
+                f"{self.dt * LARGE_DISPLACEMENT / self.max_displacement_over_radius:.1g} s"
+            )
+        if self.max_overlap > LARGE_OVERLAP:
+            yield f"largest overlap {self.max_overlap:.2g} radii: use a smaller dt or more sweeps"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain numbers and text, ready for JSON."""
+        return asdict(self)
+
+    def to_json(self) -> str:
+        """One JSON object."""
+        return json.dumps(self.as_dict())
+
+    def __str__(self) -> str:
+        rows = [
+            ("grains", f"{self.grains:,}"),
+            ("steps", f"{self.steps:,} of {self.dt:g} s, to t = {self.time:g} s"),
+            ("contacts", f"{self.contacts:,} carry a force, of {self.candidates:,} candidates"),
+            ("sweeps", f"{self.sweeps_mean:.1f} a step on average, {self.sweeps_max:,} at most"),
+            ("converged", f"{self.converged_steps:,} of {self.steps:,} steps"),
+            ("overlap", f"{self.mean_overlap:.2e} mean, {self.max_overlap:.2e} largest (over the mean radius)"),
+            ("kinetic energy", f"{self.kinetic_energy:.4g} J"),
+            ("displacement", f"{self.max_displacement_over_radius:.2g} radii in one step at most"),
+            *((f"force on {name}", _vector(force)) for name, force in self.wall_force.items()),
+            ("cost", f"{self.seconds:.2f} s, {self.updates / max(self.seconds, 1e-9) / 1e6:.1f} million updates/s"),
+        ]
+        if self.stopped:
+            rows.append(("stopped", self.stopped))
+        rows += [("warning", text) for text in self.warnings]
+        width = max(len(name) for name, _ in rows)
+        return "\n".join(f"{name:<{width}}  {text}" for name, text in rows)
+
+
+def _vector(force: list[float]) -> str:
+    return "(" + ", ".join(f"{component:.4g}" for component in force) + ") N"

@@ -1,0 +1,32 @@
+"""Stop conditions."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from ..bodies import top_speed
+from .base import Observer, StopRun
+
+if TYPE_CHECKING:
+    from ..simulation import Simulation
+
+
+class StopWhenStatic(Observer):
+    """Ends the run when no body has been faster than `speed` (m/s) at `looks` looks in a row."""
+
+    def __init__(self, speed: float, *, looks: int = 10) -> None:
+        if not (math.isfinite(speed) and speed > 0.0):
+            raise ValueError(
+                f"speed = {speed} is no bound; give a positive speed in m/s below which a grain is at rest"
+            )
+        self.speed = speed
+        self.looks = looks
+        self._quiet = 0
+
+    def look(self, simulation: Simulation) -> None:
+        bodies = simulation.bodies
+        rows = bodies.count + sum(wall.guided for wall in bodies.walls)
+        self._quiet = self._quiet + 1 if top_speed(bodies.motion[:rows]) < self.speed else 0
+        if self._quiet >= self.looks:
+            raise StopRun(f"static: no body faster than {self.speed:g} m/s at {self.looks} looks in a row")

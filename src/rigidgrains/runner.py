@@ -1,0 +1,124 @@
+"""From a scene file to a folder of results: what `rigidgrains run` does."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from .observe.history import History
+from .observe.measure import loads
+from .observe.progress import Progress
+from .observe.report import Report
+from .observe.stop import StopWhenStatic
+from .scene import load_scene
+from .scene.settings import Output
+from .simulation import DivergenceError, Simulation
+
+
+class RunFailed(RuntimeError):
+    """The run could not go on; what it had found is saved."""
+
+
+@dataclass
+class Outcome:
+    """What a run left behind."""
+
+    report: Report
+    folder: Path
+
+
+def run_scene(
+    path: Path,
+    *,
+    until: float | None = None,
+    steps: int | None = None,
+    seed: int | None = None,
+    output: Path | None = None,
+    progress: bool = True,
+) -> Outcome:
+    """Run a scene file to its end and save everything; raises SceneError or ValueError before the first step."""
+    scene = load_scene(path)
+    if until is None and steps is None:
+        until, steps = scene.run.until, scene.run.steps
+    for name, value in (("until", until), ("steps", steps)):
+        if value is not None and not value > 0:
+            raise ValueError(f"--{name} {value} is no end of a run; give a positive number")
+    if until is None and steps is None:
+        raise ValueError(f"{path} does not say when to stop; add until = ... (s) to [run], or pass --until or --steps")
+    if scene.run.dt is None:
+        raise ValueError(f"{path} gives no time step; add dt = ... (s) to [run]")
+    simulation = Simulation(scene, seed=seed)
+    folder = _make_folder(path, output)
+    history = History()
+    simulation.observe(history, every=scene.output.every)
+    if progress:
+        simulation.observe(Progress(), every=5)
+    if scene.run.stop_speed is not None:
+        simulation.observe(StopWhenStatic(scene.run.stop_speed))
+    shutil.copyfile(path, folder / "scene.toml")
+    try:
+        simulation.run(until=until, steps=steps)
+    except DivergenceError as failure:
+        save(simulation, history, folder, scene.output)
+        raise RunFailed(f"{failure} Saved in {folder}/.") from None
+    except BaseException:  # whatever stops a run, what it has found is kept
+        save(simulation, history, folder, scene.output)
+        raise
+    return Outcome(save(simulation, history, folder, scene.output), folder)
+
+
+def save(simulation: Simulation, history: History, folder: Path, output: Output) -> Report:
+    """Write the final state, report, history and pictures."""
+    save_state(simulation, folder / "state.npz")
+    history.save(folder / "history.csv")
+    report = simulation.report()
+    (folder / "report.json").write_text(report.to_json() + "\n", encoding="utf-8")
+    if output.picture:
+        from .view.packing import draw_packing
+
+        draw_packing(simulation, folder / "packing.png", colour=output.colour)
+    if output.plot and len(history):
+        from .view.series import draw_history
+
+        draw_history(history, folder / "history.png")
+    return report
+
+
+def save_state(simulation: Simulation, path: Path) -> None:
+    """Grains and contacts of the last step as plain arrays in SI units."""
+    bodies, contacts = simulation.bodies, simulation.contacts
+    np.savez(
+        path,
+        time=simulation.time,
+        position=bodies.position,
+        orientation=bodies.orientation,
+        velocity=bodies.velocity,
+        spin=bodies.spin,
+        radius=bodies.radius,
+        mass=bodies.mass,
+        load=loads(bodies, contacts),
+        contact_pair=contacts.pairs,
+        contact_normal=contacts.normal,
+        contact_gap=contacts.gap,
+        contact_force=contacts.force,
+    )
+
+
+def _make_folder(scene: Path, output: Path | None) -> Path:
+    """The folder asked for, or a new one named after the scene: results of an earlier run are never overwritten."""
+    folder, number = output or Path(scene.stem), 1
+    while output is None and folder.exists():
+        number += 1
+        folder = Path(f"{scene.stem}-{number}")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / ".writable").touch()
+        (folder / ".writable").unlink()
+    except OSError as problem:
+        raise ValueError(
+            f"output folder {folder} cannot be used: {problem.strerror}; choose another with --output"
+        ) from None
+    return folder

@@ -1,0 +1,30 @@
+"""What the user describes: grains, walls, materials, forces, solver and output; TOML and Python say the same words."""
+
+from .confinement import Box, Cylinder, Oscillation, Piston, Plane
+from .errors import Problem, SceneError
+from .grains import Grains
+from .load import load_scene
+from .scene import Scene
+from .settings import Force, Material, Output, Pair, Run, Solver
+from .sizes import Discrete, Spread
+
+__all__ = [
+    "Box",
+    "Cylinder",
+    "Discrete",
+    "Force",
+    "Grains",
+    "Material",
+    "Oscillation",
+    "Output",
+    "Pair",
+    "Piston",
+    "Plane",
+    "Problem",
+    "Run",
+    "Scene",
+    "SceneError",
+    "Solver",
+    "Spread",
+    "load_scene",
+]

@@ -1,0 +1,119 @@
+"""From a scene to bodies: friction table, walls, placed grains, checks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..bodies import Bodies, V
+from ..walls import Wall
+from .checks import Groups, mass_mistakes, overlap_mistakes, wall_mistakes
+from .errors import ABSENT, Problem, SceneError
+from .friction import FrictionTable
+from .grains import Grains
+from .make_walls import make_walls
+from .placement import place_grains
+from .references import group_name
+from .room import Room
+from .scene import Scene
+from .sizes import draw_radii
+from .values import Array, in_space
+
+
+def build(scene: Scene, seed: int) -> Bodies:
+    """The bodies of a scene whose tables are free of mistakes."""
+    if not scene.grains:
+        raise SceneError([Problem("grains", ABSENT, "empty scene: there are no grains; add [[grains]]")])
+    friction = FrictionTable(scene)
+    walls = make_walls(scene, friction)
+    groups: list[PlacedGroup] = []
+    for index, table in enumerate(scene.grains):
+        groups.append(place_group(scene, index, table, seed, walls, groups))
+    ends = np.cumsum([len(group.radius) for group in groups])
+    slices = [slice(int(end) - len(group.radius), int(end)) for end, group in zip(ends, groups)]
+    with np.errstate(all="ignore"):
+        bodies = Bodies.assemble(
+            dimension=scene.dimension,
+            position=np.vstack([group.position for group in groups]),
+            radius=np.concatenate([group.radius for group in groups]),
+            density=np.concatenate([np.full(table.number, table.density) for table in scene.grains]),
+            velocity=np.vstack([group.velocity for group in groups]),
+            spin=np.vstack([group.spin for group in groups]),
+            material=np.concatenate(
+                [np.full(t.number, friction.row(t.material), dtype=np.int32) for t in scene.grains]
+            ),
+            gravity=None if scene.gravity is None else in_space(scene.gravity),
+            walls=walls,
+            friction=friction.table(),
+            groups={group_name(i, table.name): slices[i] for i, table in enumerate(scene.grains)},
+        )
+    check(scene, bodies, slices)
+    bodies.force = forces(scene, bodies)
+    for piston in scene.piston:
+        if piston.mass is not None and piston.velocity is not None:
+            row = bodies.count + [wall.name for wall in walls].index(piston.name)
+            bodies.motion[row, V] = piston.velocity * in_space(piston.normal)
+    return bodies
+
+
+class PlacedGroup:
+    """Grains of one group, in their final order: positions, radii, start velocities and spins."""
+
+    def __init__(self, table: Grains, dimension: int, position: Array, radius: Array, order: np.ndarray) -> None:
+        self.position = position
+        self.radius = radius[order]
+        self.velocity = table.velocities()[order]
+        self.spin = table.spins(dimension)[order]
+
+
+def place_group(
+    scene: Scene, index: int, table: Grains, seed: int, walls: list[Wall], earlier: list[PlacedGroup]
+) -> PlacedGroup:
+    """Draw the radii of a group and place it; its random numbers depend on no other group."""
+    own = (
+        np.random.SeedSequence(table.seed)
+        if table.seed is not None
+        else np.random.SeedSequence(seed, spawn_key=(index,))
+    )
+    rng = np.random.default_rng(own)
+    place, dimension = f"grains[{index}]", scene.dimension
+    try:
+        radius = table.radii if table.radii is not None else draw_radii(table.radius, table.number, dimension, rng)
+    except SceneError as error:
+        raise SceneError(problem.inside(place) for problem in error.problems) from None
+    if table.positions is not None:
+        return PlacedGroup(table, dimension, in_space(table.positions), radius, np.arange(table.number))
+    assert table.region is not None
+    lower, upper = in_space(table.region)
+    room = Room(
+        place,
+        dimension,
+        lower,
+        upper,
+        walls,
+        np.vstack([np.zeros((0, 3)), *(group.position for group in earlier)]),
+        np.concatenate([np.zeros(0), *(group.radius for group in earlier)]),
+    )
+    position, order = place_grains(table, radius, rng, room)
+    return PlacedGroup(table, dimension, position, radius, order)
+
+
+def check(scene: Scene, bodies: Bodies, slices: list[slice]) -> None:
+    """Raise what is physically wrong; placed groups alone need no check."""
+    problems = list(mass_mistakes(bodies.mass, slices))
+    if any(table.positions is not None for table in scene.grains):
+        groups = Groups(slices)
+        problems += overlap_mistakes(bodies.position, bodies.radius, groups)
+        problems += wall_mistakes(bodies.position, bodies.radius, bodies.walls, groups)
+    if problems:
+        raise SceneError(problems)
+
+
+def forces(scene: Scene, bodies: Bodies) -> Array:
+    """External forces (n, 3); (0, 3) without any."""
+    if not scene.force:
+        return np.zeros((0, 3))
+    out = np.zeros((bodies.count, 3))
+    for table in scene.force:
+        group = out[bodies.groups[table.grains]]
+        group[slice(None) if table.index is None else list(table.index)] += in_space(table.force)
+    return out

@@ -1,0 +1,88 @@
+"""What is physically wrong with grains at given positions: overlaps, and grains in or behind walls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..detect.grid import near_pairs
+from ..walls import Wall
+from .cells import Array
+from .errors import Problem
+from .room import wall_gaps
+
+# Positions are written with rounded decimals: grains may overlap by this share of the smaller radius.
+TOLERANCE = 1e-6
+
+
+class Groups:
+    """Places of the grains of all groups: which group and which index a grain number belongs to."""
+
+    def __init__(self, slices: list[slice]) -> None:
+        self.starts = np.array([piece.start for piece in slices])
+
+    def place(self, i: int) -> str:
+        """Place such as grains[0].positions[3]."""
+        group = int(np.searchsorted(self.starts, i, side="right")) - 1
+        return f"grains[{group}].positions[{i - self.starts[group]}]"
+
+
+def overlap_mistakes(position: Array, radius: Array, groups: Groups) -> Iterator[Problem]:
+    """The deepest overlap of two grains and how many there are."""
+    i, j, gap = overlapping_pairs(position, radius)
+    depth = -gap / np.minimum(radius[i], radius[j])
+    count = int((depth > TOLERANCE).sum())
+    if count:
+        worst = int(np.argmax(depth))
+        first, second = sorted((int(i[worst]), int(j[worst])))
+        others = f", the deepest of {count} overlaps" if count > 1 else ""
+        message = (
+            f"this grain and {groups.place(second)} overlap by {depth[worst]:.2g} of the smaller radius{others};"
+            f" move them {-gap[worst]:.3g} m apart or make them smaller"
+        )
+        yield Problem(groups.place(first), tidy(position[first]), message)
+
+
+def overlapping_pairs(position: Array, radius: Array) -> tuple[NDArray[np.int64], NDArray[np.int32], Array]:
+    """Both grains and the gap of every pair that overlaps."""
+    pairs = near_pairs(position, radius, 0.0)
+    i, j = np.repeat(np.arange(len(radius)), np.diff(pairs.start)), pairs.partner
+    return i, j, np.linalg.norm(position[i] - position[j], axis=1) - radius[i] - radius[j]
+
+
+def wall_mistakes(position: Array, radius: Array, walls: list[Wall], groups: Groups) -> Iterator[Problem]:
+    """For each wall the grain deepest in it."""
+    for wall in walls:
+        gap, _ = wall_gaps(wall, position, radius)
+        depth = -gap / radius
+        i = int(np.argmax(depth))
+        if depth[i] <= TOLERANCE:
+            continue
+        count = int((depth > TOLERANCE).sum())
+        others = f", the deepest of {count} such grains" if count > 1 else ""
+        kind = "piston" if wall.guided else "wall"
+        how = f"overlaps {kind} '{wall.name}' by {depth[i]:.2g} of its radius"
+        if depth[i] >= 2.0:
+            how = f"lies behind {kind} '{wall.name}'"
+        message = (
+            f"this grain {how}{others}; move it by {-gap[i]:.3g} m, or the {kind}, whose normal points to the grains"
+        )
+        yield Problem(groups.place(i), tidy(position[i]), message)
+
+
+def mass_mistakes(mass: Array, groups: list[slice]) -> Iterator[Problem]:
+    """Groups whose grains are too light or too heavy for the range of numbers."""
+    for index, piece in enumerate(groups):
+        with np.errstate(all="ignore"):
+            inverse = 1.0 / mass[piece]
+        if not (np.isfinite(inverse) & (inverse > 0.0)).all():
+            worst = float(mass[piece].min())
+            yield Problem(
+                f"grains[{index}].radius", worst, "the mass of such a grain cannot be computed; check the units"
+            )
+
+
+def tidy(x: Array) -> list[float]:
+    return [float(f"{component:.6g}") for component in x]

@@ -1,0 +1,126 @@
+"""[[grains]]: a group of grains, placed by the program or at given positions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from .errors import ABSENT, Problem
+from .section import Section, vector_length
+from .sizes import Discrete, Radius, Spread, mean_power
+from .values import Array, Count, Fraction, Name, Numbers, Positive, Positives, Seed, Vectors, in_space
+
+MOST_GRAINS = 10**8
+
+
+class Grains(Section):
+    """A group of grains: `count` grains in a `region`, or one grain at each of the `positions`."""
+
+    name: Name | None = Field(default=None, description="name of the group, for forces and measurements")
+    count: Count | None = Field(default=None, description="number of grains to place in the region")
+    region: Vectors | None = Field(default=None, description="box to fill, [[x0, y0], [x1, y1]] (m)")
+    placement: Literal["lattice", "random", "dense"] | None = Field(
+        default=None,
+        description="how to fill the region: jittered lattice, random sequential, or dense (overlaps pushed apart);"
+        " without it a lattice where that fits, else dense",
+    )
+    jitter: Fraction = Field(default=0.5, description="lattice: share of the free play used to displace the grains")
+    positions: Vectors | None = Field(default=None, description="centres of the grains (m), instead of count")
+    radius: Radius = Field(
+        default=None,
+        description="radius (m): a number, [min, max], { values, shares, by } or { mean, std, min, max, distribution }",
+    )
+    radii: Positives | None = Field(default=None, description="one radius per grain (m), instead of radius")
+    density: Positive = Field(default=2500.0, description="mass density (kg/m^3; per area, kg/m^2, in 2D)")
+    seed: Seed | None = Field(default=None, description="seed of this group's random numbers; wins over the run's seed")
+    material: Name | None = Field(default=None, description="name of the material")
+    velocity: Numbers | None = Field(default=None, description="start velocity (m/s), one vector or one per grain")
+    spin: Numbers | None = Field(
+        default=None, description="start spin (rad/s): a number in 2D, a vector in 3D, or one per grain"
+    )
+
+    @property
+    def number(self) -> int:
+        """How many grains the group has."""
+        return self.count if self.count is not None else 0 if self.positions is None else len(self.positions)
+
+    def mistakes(self, dimension: int) -> Iterator[Problem]:
+        yield from self.placing_mistakes(dimension)
+        if self.radius is None and self.radii is None:
+            yield Problem("radius", ABSENT, "missing; give radius, or radii with one value per grain")
+        elif self.radius is not None and self.radii is not None:
+            yield self.wrong("radii", "given together with radius; keep one of them")
+        if isinstance(self.radius, Section):
+            yield from (problem.inside("radius") for problem in self.radius.mistakes(dimension))
+        if self.radii is not None and self.number and len(self.radii) != self.number:
+            yield Problem("radii", len(self.radii), f"needs one radius for each of the {self.number} grains")
+        if self.velocity is not None:
+            yield from self.per_grain_mistakes("velocity", (dimension,), vector_length(dimension))
+        if self.spin is not None:
+            shape = () if dimension == 2 else (3,)
+            yield from self.per_grain_mistakes("spin", shape, "must be a number in 2D and a vector of 3 in 3D")
+
+    def placing_mistakes(self, dimension: int) -> Iterator[Problem]:
+        if self.positions is None and self.count is None:
+            yield Problem("count", ABSENT, "missing; give count with region, or positions")
+        if self.positions is not None:
+            for key in ("count", "region", "placement", "jitter"):
+                if self.given(key):
+                    yield self.wrong(key, f"has no meaning with positions; remove {key} or positions")
+            if self.given("seed") and not isinstance(self.radius, (tuple, Discrete, Spread)):
+                yield self.wrong("seed", "has no meaning where nothing is random; remove seed or positions")
+            if self.positions.shape[1] != dimension:
+                yield self.wrong("positions", f"must be a list of vectors; each {vector_length(dimension)}")
+        elif self.count is not None and self.region is None:
+            yield Problem("region", ABSENT, "missing; give the box to fill, as [[x0, y0], [x1, y1]]")
+        if self.region is not None and self.positions is None:
+            if self.region.shape != (2, dimension):
+                yield self.wrong("region", f"must be two corners; each {vector_length(dimension)}")
+            elif not (self.region[0] < self.region[1]).all():
+                yield self.wrong("region", "the first corner must lie below the second along each axis; swap them")
+            else:
+                yield from self.crowding(dimension)
+        if self.given("jitter") and self.placement in ("random", "dense"):
+            yield self.wrong("jitter", f"belongs to a lattice; remove it or placement = '{self.placement}'")
+
+    def crowding(self, dimension: int) -> Iterator[Problem]:
+        """More grains than the region can hold, found before any of them is made."""
+        assert self.region is not None
+        if self.count is None or (self.radius is None and self.radii is None):
+            return
+        power = mean_power(self.radius, dimension) if self.radii is None else float(np.mean(self.radii**dimension))
+        grain = power * (math.pi if dimension == 2 else 4.0 / 3.0 * math.pi)
+        room = float(np.prod(self.region[1] - self.region[0])) / grain
+        if self.count > room:
+            message = (
+                f"the region has the volume of only {math.floor(room)} such grains, and gaps between them need room"
+            )
+            yield self.wrong("count", f"{message}; take a larger region, fewer or smaller grains")
+        elif self.count > MOST_GRAINS:
+            yield self.wrong("count", f"more than {MOST_GRAINS} grains exceed what a computer can hold; take fewer")
+
+    def per_grain_mistakes(self, key: str, shape: tuple[int, ...], message: str) -> Iterator[Problem]:
+        value = getattr(self, key)
+        if value.shape[1:] == shape and value.ndim == len(shape) + 1:
+            if self.number and len(value) != self.number:
+                yield Problem(key, len(value), f"needs one value for each of the {self.number} grains, or one for all")
+        elif value.shape != shape:
+            yield self.wrong(key, message)
+
+    def velocities(self) -> Array:
+        """Start velocities (number, 3)."""
+        velocity = np.zeros(2) if self.velocity is None else self.velocity
+        return np.broadcast_to(in_space(velocity), (self.number, 3))
+
+    def spins(self, dimension: int) -> Array:
+        """Start spins (number, 3); along z in 2D."""
+        out = np.zeros((self.number, 3))
+        if self.spin is not None and dimension == 2:
+            out[:, 2] = self.spin
+        elif self.spin is not None:
+            out[:] = self.spin
+        return out

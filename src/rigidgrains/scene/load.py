@@ -1,0 +1,70 @@
+"""Read a scene from a TOML file; mistakes are told with their line."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+from .errors import ABSENT, Problem, SceneError
+from .scene import Scene
+
+HEADER = re.compile(r"\s*(\[\[?)\s*([\w.\-\s]+?)\s*\]")
+KEY = re.compile(r"\s*\"?([\w.\-]+)\"?\s*=")
+
+
+def load_scene(path: str | Path) -> Scene:
+    """The scene described by a TOML file; raises SceneError with all its mistakes."""
+    text = read_text(Path(path))
+    try:
+        words = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SceneError([Problem("", ABSENT, f"not valid TOML: {error}")], source=str(path)) from None
+    try:
+        return Scene(**words)
+    except SceneError as error:
+        lines = line_numbers(text)
+        problems = [replace(problem, line=find_line(problem.place, lines)) for problem in error.problems]
+        problems.sort(key=lambda problem: problem.line or 0)
+        raise SceneError(problems, source=str(path)) from None
+
+
+def read_text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        reason = "no such file; check the name and the folder"
+    except IsADirectoryError:
+        reason = "this is a folder; give the path of a scene file such as scene.toml"
+    except UnicodeDecodeError:
+        reason = "not a text file in UTF-8; a scene file is TOML text"
+    except (OSError, ValueError) as error:
+        reason = f"cannot be read: {getattr(error, 'strerror', None) or error}"
+    raise SceneError([Problem("", ABSENT, reason)], source=str(path))
+
+
+def line_numbers(text: str) -> dict[str, int]:
+    """Line of each table and key, found by a simple scan."""
+    lines: dict[str, int] = {}
+    tables: dict[str, int] = {}
+    prefix = ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if header := HEADER.match(line):
+            brackets, name = header.groups()
+            if brackets == "[[":
+                tables[name] = tables.get(name, -1) + 1
+            top, dot, rest = name.partition(".")
+            prefix = (f"{top}[{tables[top]}]" if top in tables else top) + dot + rest
+            lines.setdefault(prefix, number)
+            lines.setdefault(top, number)
+        elif key := KEY.match(line):
+            lines.setdefault(f"{prefix}.{key[1]}" if prefix else key[1], number)
+    return lines
+
+
+def find_line(place: str, lines: dict[str, int]) -> int | None:
+    """Line of a place, or of the nearest table around it."""
+    while place and place not in lines:
+        place = place[: max(place.rfind("."), place.rfind("["), 0)]
+    return lines.get(place)

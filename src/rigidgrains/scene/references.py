@@ -1,0 +1,79 @@
+"""Mistakes between tables: names used twice, materials and groups that do not exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from .confinement import SIDES, Box
+from .errors import Problem, suggestion
+from .settings import Pair
+
+WALLS = ("plane", "box", "cylinder", "piston")
+DEFAULT = "default"
+Tables = Mapping[str, Sequence[Any]]
+
+
+def group_name(index: int, name: str | None) -> str:
+    """Name of a group of grains; an unnamed one is called by its place."""
+    return name or f"grains[{index}]"
+
+
+def present(tables: Tables, *keys: str) -> Iterator[tuple[str, int, Any]]:
+    """Key, index and table of each readable table of these kinds."""
+    for key in keys:
+        for index, table in enumerate(tables.get(key, ())):
+            if table is not None:
+                yield key, index, table
+
+
+def repeated_names(tables: Tables, dimension: int) -> Iterator[Problem]:
+    """Names, or pairs of materials, given twice."""
+    for keys in (WALLS, ("grains",), ("material",), ("pair",)):
+        seen: dict[Any, str] = {}
+        for key, index, table in present(tables, *keys):
+            place = f"{key}[{index}]"
+            for name in names_of(table, dimension):
+                if name in seen:
+                    field = "materials" if isinstance(table, Pair) else "name"
+                    shown = list(table.materials) if isinstance(table, Pair) else name
+                    remedy = "remove one of them" if isinstance(table, Pair) else "names must differ; choose another"
+                    yield Problem(f"{place}.{field}", shown, f"already given by {seen[name]}; {remedy}")
+                    break
+                seen[name] = place
+
+
+def names_of(table: Any, dimension: int) -> Iterable[Any]:
+    if isinstance(table, Pair):
+        return [frozenset(table.materials)]
+    if isinstance(table, Box):
+        return [table.side_name(side) for side in SIDES[dimension] if side not in table.open]
+    return [] if table.name is None else [table.name]
+
+
+def unknown_names(tables: Tables, unreadable: Mapping[str, set[str]]) -> Iterator[Problem]:
+    """References to materials and groups that no table describes; names in unreadable tables are known."""
+    materials = {DEFAULT, *(t.name for _, _, t in present(tables, "material")), *unreadable.get("material", ())}
+    for key, index, table in present(tables, "grains", *WALLS, "pair"):
+        wanted = table.materials if isinstance(table, Pair) else (table.material,)
+        field = "materials" if isinstance(table, Pair) else "material"
+        for name in wanted:
+            if name is not None and name not in materials:
+                hint = (
+                    suggestion(name, materials) or f"; add a [[material]] of this name; known are {listed(materials)}"
+                )
+                yield Problem(f"{key}[{index}].{field}", name, "unknown material" + hint)
+    groups = {group_name(i, t.name): t.number for _, i, t in present(tables, "grains")}
+    known = {*groups, *unreadable.get("grains", ())}
+    for _, index, force in present(tables, "force"):
+        if force.grains not in known:
+            hint = suggestion(force.grains, known) or f"; known are {listed(known) or 'none'}"
+            yield Problem(f"force[{index}].grains", force.grains, "no group of grains has this name" + hint)
+        elif force.index is not None and force.grains in groups and max(force.index, default=0) >= groups[force.grains]:
+            last = groups[force.grains] - 1
+            message = f"the grains of group '{force.grains}' are numbered from 0 to {last}"
+            yield Problem(f"force[{index}].index", list(force.index), message)
+
+
+def listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names))

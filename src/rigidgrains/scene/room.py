@@ -1,0 +1,61 @@
+"""The room a group of grains is placed in: its region, the walls, the grains that are already there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..walls import Wall
+from .cells import Array, Cells, are_free, insert_all, make_cells
+from .errors import Problem, SceneError
+
+
+@dataclass
+class Room:
+    """The region between two corners (3,), the walls, and the grains of earlier groups, (m, 3) and (m,)."""
+
+    place: str
+    dimension: int
+    lower: Array
+    upper: Array
+    walls: list[Wall]
+    position: Array
+    radius: Array
+
+    def free(self, points: Array, radius: Array) -> NDArray[np.bool_]:
+        """True where a grain of this radius at this point overlaps neither a wall nor an earlier grain."""
+        free = self.clearance(points) >= radius
+        if len(self.radius):
+            free &= are_free(self.cells, points, radius, self.position, self.radius)
+        return free
+
+    def clearance(self, points: Array) -> Array:
+        """Distance (n,) from each point to the nearest wall, negative behind it."""
+        nearest, none = np.full(len(points), np.inf), np.zeros(len(points))
+        for wall in self.walls:
+            np.minimum(nearest, wall_gaps(wall, points, none)[0], out=nearest)
+        return nearest
+
+    @cached_property
+    def cells(self) -> Cells:
+        """The earlier grains in cells."""
+        cells = make_cells(self.lower, self.upper, self.radius)
+        insert_all(cells, self.position, self.radius)
+        return cells
+
+    def packing_fraction(self, radius: Array) -> float:
+        """Volume of grains of these radii over the volume of the region."""
+        grains = np.pi * radius**2 if self.dimension == 2 else 4.0 / 3.0 * np.pi * radius**3
+        return float(grains.sum() / np.prod((self.upper - self.lower)[: self.dimension]))
+
+    def error(self, key: str, value: Any, message: str) -> SceneError:
+        return SceneError([Problem(f"{self.place}.{key}", value, message)])
+
+
+def wall_gaps(wall: Wall, points: Array, radius: Array) -> tuple[Array, Array]:
+    """Gap (n,) and normal (n, 3) from all grains to a wall."""
+    return wall.shape.gaps(np.arange(len(points), dtype=np.int32), points, radius)

@@ -1,0 +1,206 @@
+"""Scene: all that a user describes, from Python or from a file, checked as soon as it is said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from pydantic import ConfigDict, Field, ValidationError
+
+from .confinement import Box, Cylinder, Piston, Plane
+from .errors import Problem, SceneError, plain_problems
+from .grains import Grains
+from .references import Tables, repeated_names, unknown_names
+from .section import Section, vector_length
+from .settings import Force, Material, Output, Pair, Run, Solver
+from .values import NotNegative, Vector
+
+if TYPE_CHECKING:
+    from ..bodies import Bodies
+
+S = TypeVar("S", bound=Section)
+
+LISTS: dict[str, type[Section]] = {
+    "grains": Grains,
+    "plane": Plane,
+    "box": Box,
+    "cylinder": Cylinder,
+    "piston": Piston,
+    "force": Force,
+    "material": Material,
+    "pair": Pair,
+}
+SINGLES: dict[str, type[Section]] = {"run": Run, "solver": Solver, "output": Output}
+
+
+class Scene(Section):
+    """Grains, walls, materials and forces, and how to run them; `build` makes the bodies."""
+
+    model_config = ConfigDict(frozen=False, validate_assignment=True, title="rigidgrains scene")
+
+    title: str | None = Field(default=None, strict=True, description="a line about the scene")
+    dimension: Literal[2, 3] = Field(default=2, description="2 for disks, 3 for spheres")
+    gravity: Vector | None = Field(default=None, description="acceleration of gravity (m/s^2); none if absent")
+    friction: NotNegative = Field(default=0.5, description="friction coefficient wherever no other is given")
+    grains: list[Grains] = Field(default_factory=list, description="groups of grains")
+    plane: list[Plane] = Field(default_factory=list, description="planes and finite plates")
+    box: list[Box] = Field(default_factory=list, description="boxes of fixed planes")
+    cylinder: list[Cylinder] = Field(default_factory=list, description="drums, tubes and rods")
+    piston: list[Piston] = Field(default_factory=list, description="planes guided along their normal")
+    force: list[Force] = Field(default_factory=list, description="constant forces on groups of grains")
+    material: list[Material] = Field(default_factory=list, description="materials")
+    pair: list[Pair] = Field(default_factory=list, description="friction between two materials")
+    run: Run = Field(default_factory=Run, description="time step and duration")
+    solver: Solver = Field(default_factory=Solver, description="how contact forces are found")
+    output: Output = Field(default_factory=Output, description="what is recorded and drawn")
+
+    def __init__(self, /, **words: Any) -> None:
+        problems: list[Problem] = []
+        lists = {key: read_list(key, words.pop(key), problems) for key in LISTS if key in words}
+        singles = {key: read_single(key, words.pop(key), problems) for key in SINGLES if key in words}
+        dimension = words.get("dimension", 2)
+        try:
+            super().__init__(**words)
+        except SceneError as error:
+            problems += error.problems
+        if dimension in (2, 3):
+            tables = {key: [table for _, table in rows] for key, rows in lists.items()}
+            settings = {key: table for key, table in singles.items() if table is not None}
+            problems += table_mistakes(tables, settings, dimension)
+            problems += repeated_names(tables, dimension)
+            problems += unknown_names(tables, {key: unreadable_names(rows) for key, rows in lists.items()})
+            problems += wrong_gravity(words.get("gravity"), dimension)
+        if problems:
+            raise SceneError(problems)
+        for key, rows in lists.items():
+            getattr(self, key).extend(table for _, table in rows)
+        for key, table in singles.items():
+            setattr(self, key, table)
+
+    def __setattr__(self, key: str, value: Any) -> None:
+        try:
+            super().__setattr__(key, value)
+        except ValidationError as error:
+            raise SceneError(plain_problems(error, type(self))) from None
+
+    def add_grains(self, **words: Any) -> Grains:
+        """Add a group of grains: count and region, or positions; radius or radii; see `Grains`."""
+        return self._add(Grains, "grains", words)
+
+    def add_plane(self, name: str, **words: Any) -> Plane:
+        """Add a plane by point and normal, or with size a finite plate; see `Plane`."""
+        return self._add(Plane, "plane", {"name": name, **words})
+
+    def add_box(self, **words: Any) -> Box:
+        """Add the fixed planes around a box by its lower and upper corner; see `Box`."""
+        return self._add(Box, "box", words)
+
+    def add_cylinder(self, name: str, **words: Any) -> Cylinder:
+        """Add a drum, tube or rod by point, axis and radius; see `Cylinder`."""
+        return self._add(Cylinder, "cylinder", {"name": name, **words})
+
+    def add_piston(self, name: str, **words: Any) -> Piston:
+        """Add a guided plane by point, normal and either mass and load or velocity; see `Piston`."""
+        return self._add(Piston, "piston", {"name": name, **words})
+
+    def add_force(self, **words: Any) -> Force:
+        """Add a constant force on the grains of a group; see `Force`."""
+        return self._add(Force, "force", words)
+
+    def add_material(self, name: str, **words: Any) -> Material:
+        """Add a material; see `Material`."""
+        return self._add(Material, "material", {"name": name, **words})
+
+    def add_pair(self, **words: Any) -> Pair:
+        """Add the friction between two materials; see `Pair`."""
+        return self._add(Pair, "pair", words)
+
+    def _add(self, model: type[S], key: str, words: dict[str, Any]) -> S:
+        rows: list[S] = getattr(self, key)
+        place = f"{key}[{len(rows)}]"
+        try:
+            table = model(**words)
+        except SceneError as error:
+            raise SceneError(problem.inside(place) for problem in error.problems) from None
+        problems = [problem.inside(place) for problem in table.mistakes(self.dimension)]
+        problems += repeated_names({**self.tables(), key: [*rows, table]}, self.dimension)
+        if problems:
+            raise SceneError(problems)
+        rows.append(table)
+        return table
+
+    def tables(self) -> dict[str, list[Any]]:
+        """The lists of tables by key."""
+        return {key: getattr(self, key) for key in LISTS}
+
+    def problems(self) -> list[Problem]:
+        """All mistakes that can be found without placing a grain."""
+        settings = {key: getattr(self, key) for key in SINGLES}
+        tables = self.tables()
+        return [
+            *wrong_gravity(self.gravity, self.dimension),
+            *table_mistakes(tables, settings, self.dimension),
+            *repeated_names(tables, self.dimension),
+            *unknown_names(tables, {}),
+        ]
+
+    def build(self, seed: int | None = None) -> Bodies:
+        """Place the grains and make the bodies; `seed` wins over the seed of [run], a group's own seed over both."""
+        from .build import build
+
+        run = self.run if seed is None else Run(seed=seed)
+        if problems := self.problems():
+            raise SceneError(problems)
+        return build(self, run.seed)
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """JSON Schema of a scene file, for editors."""
+        return {"$schema": "https://json-schema.org/draft/2020-12/schema", **cls.model_json_schema()}
+
+
+def read_list(key: str, given: Any, problems: list[Problem]) -> list[tuple[Any, Any]]:
+    """Each table as written and as read (None where it cannot be read)."""
+    if not isinstance(given, (list, tuple)):
+        problems.append(Problem(key, given, f"must be a list of tables; write [[{key}]] with double brackets"))
+        return []
+    return [(item, read_table(LISTS[key], f"{key}[{i}]", item, problems)) for i, item in enumerate(given)]
+
+
+def read_single(key: str, given: Any, problems: list[Problem]) -> Any:
+    """The table as read, None where it cannot be."""
+    if isinstance(given, list):
+        problems.append(Problem(key, given, f"must be one table; write [{key}] with single brackets"))
+        return None
+    return read_table(SINGLES[key], key, given, problems)
+
+
+def read_table(model: type[Section], place: str, given: Any, problems: list[Problem]) -> Any:
+    if isinstance(given, model):
+        return given
+    if not isinstance(given, dict):
+        problems.append(Problem(place, given, "must be a table with keys and values"))
+        return None
+    try:
+        return model(**given)
+    except SceneError as error:
+        problems += [problem.inside(place) for problem in error.problems]
+        return None
+
+
+def table_mistakes(tables: Tables, settings: dict[str, Section], dimension: int) -> Iterator[Problem]:
+    """Mistakes within each readable table."""
+    places = {f"{key}[{i}]": table for key, rows in tables.items() for i, table in enumerate(rows) if table is not None}
+    for place, table in {**places, **settings}.items():
+        yield from (problem.inside(place) for problem in table.mistakes(dimension))
+
+
+def unreadable_names(rows: list[tuple[Any, Any]]) -> set[str]:
+    """Names of the tables that could not be read."""
+    names = [item.get("name") for item, table in rows if table is None and isinstance(item, dict)]
+    return {name for name in names if isinstance(name, str)}
+
+
+def wrong_gravity(gravity: Any, dimension: int) -> Iterator[Problem]:
+    if isinstance(gravity, (list, tuple)) and len(gravity) in (2, 3) and len(gravity) != dimension:
+        yield Problem("gravity", gravity, vector_length(dimension))

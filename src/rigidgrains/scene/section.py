@@ -1,0 +1,49 @@
+"""What all tables of a scene have in common: strict keys, plain errors, mistakes that depend on the dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from .errors import ABSENT, Problem, SceneError, plain_problems
+
+EXAMPLE = {2: "[0.0, 1.0]", 3: "[0.0, 0.0, 1.0]"}
+
+
+class Section(BaseModel):
+    """One table of a scene. A wrong field raises SceneError; `mistakes` tells what is wrong between fields."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+    def __init__(self, /, **words: Any) -> None:
+        try:
+            super().__init__(**words)
+        except ValidationError as error:
+            raise SceneError(plain_problems(error, type(self))) from None
+
+    def mistakes(self, dimension: int) -> Iterator[Problem]:
+        """Mistakes between the fields, or between a field and the dimension of the scene."""
+        yield from ()
+
+    def given(self, key: str) -> bool:
+        """True when the user wrote this key."""
+        return key in self.model_fields_set and getattr(self, key) is not None
+
+    def wrong_lengths(self, dimension: int, *keys: str) -> Iterator[Problem]:
+        """Vectors whose number of components is not the dimension."""
+        for key in keys:
+            value = getattr(self, key)
+            if value is not None and len(value) != dimension:
+                yield self.wrong(key, vector_length(dimension))
+
+    def wrong(self, key: str, message: str) -> Problem:
+        """A mistake in one field, with its value."""
+        value = getattr(self, key)
+        return Problem(key, ABSENT if value is None else value, message)
+
+
+def vector_length(dimension: int) -> str:
+    """Sentence about a vector with the wrong number of components."""
+    return f"must have {dimension} components, such as {EXAMPLE[dimension]}, because dimension = {dimension}"

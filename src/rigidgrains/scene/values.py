@@ -1,0 +1,164 @@
+"""The kinds of values a scene is written in: numbers, vectors, lists of them; each says plainly what is wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import PlainSerializer, PlainValidator, StringConstraints, WithJsonSchema
+
+Array = NDArray[np.float64]
+FARTHEST = 1e100
+
+
+def number(value: Any) -> float:
+    """A finite real number; truth values and texts are not numbers."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise ValueError("must be a number")
+    if not -FARTHEST <= value <= FARTHEST:
+        raise ValueError("must be a finite number")
+    return float(value)
+
+
+def positive(value: Any) -> float:
+    if (x := number(value)) <= 0.0:
+        raise ValueError("must be greater than zero")
+    return x
+
+
+def not_negative(value: Any) -> float:
+    if (x := number(value)) < 0.0:
+        raise ValueError("must not be negative")
+    return x
+
+
+def fraction(value: Any) -> float:
+    if not 0.0 <= (x := number(value)) <= 1.0:
+        raise ValueError("must lie between 0 and 1")
+    return x
+
+
+def whole(least: int, most: int) -> Callable[[Any], int]:
+    """Validator of whole numbers from `least` to `most`."""
+
+    def check(value: Any) -> int:
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+            raise ValueError("must be a whole number")
+        if value < least:
+            raise ValueError(f"must be at least {least}")
+        if value > most:
+            raise ValueError(f"must be at most {most}")
+        return int(value)
+
+    return check
+
+
+def numbers(value: Any) -> Array:
+    """Numbers or lists of numbers of equal length, as an array."""
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise ValueError("must be a list of vectors of equal length") from None
+    if array.dtype.kind not in "iuf" or array.size == 0:
+        raise ValueError("must be made of numbers")
+    array = array.astype(float)
+    bad = ~(np.abs(array) <= FARTHEST)
+    if bad.any():
+        raise ValueError(f"must be finite; entry {int(np.argwhere(bad)[0][0]) if array.ndim else 0} is not")
+    array.setflags(write=False)
+    return array
+
+
+def vectors(value: Any) -> Array:
+    """A list of vectors of equal length, as an array (n, components)."""
+    array = numbers(value)
+    if array.ndim != 2:
+        raise ValueError("must be a list of vectors, such as [[0.0, 0.0], [1.0, 1.0]]")
+    return array
+
+
+def vector(value: Any) -> tuple[float, ...]:
+    """A vector of two or three components; the scene checks that they are as many as its dimension."""
+    if not isinstance(value, (list, tuple, np.ndarray)) or len(value) not in (2, 3):
+        raise ValueError("must be a vector: a list of as many numbers as the scene has dimensions")
+    return tuple(number(component) for component in value)
+
+
+def direction(value: Any) -> tuple[float, ...]:
+    """A vector of some length; stored with length one."""
+    x = vector(value)
+    length = math.hypot(*x)
+    if length == 0.0:
+        raise ValueError("has no length; give a direction such as [0, 1] or [0, 0, 1]")
+    return tuple(component / length for component in x)
+
+
+def positives(value: Any) -> Array:
+    """A list of numbers greater than zero."""
+    array = numbers(value)
+    if array.ndim != 1 or not (array > 0.0).all():
+        raise ValueError("must be a list of numbers greater than zero")
+    return array
+
+
+def plate_size(value: Any) -> float | tuple[float, ...]:
+    """One length, or a list of them."""
+    return tuple(map(positive, value)) if isinstance(value, (list, tuple, np.ndarray)) else positive(value)
+
+
+def shares(value: Any) -> Array:
+    """A list of relative amounts."""
+    array = numbers(value)
+    if array.ndim != 1 or (array < 0.0).any() or not array.sum() > 0.0:
+        raise ValueError("must be a list of numbers, none negative and not all zero")
+    return array
+
+
+def schema(kind: str, **more: Any) -> WithJsonSchema:
+    return WithJsonSchema({"type": kind, **more})
+
+
+NUMBER_LIST = {"type": "array", "items": {"type": "number"}}
+as_list = PlainSerializer(lambda array: array.tolist())
+
+Number = Annotated[float, PlainValidator(number), schema("number")]
+Positive = Annotated[float, PlainValidator(positive), schema("number", exclusiveMinimum=0)]
+NotNegative = Annotated[float, PlainValidator(not_negative), schema("number", minimum=0)]
+Fraction = Annotated[float, PlainValidator(fraction), schema("number", minimum=0, maximum=1)]
+Vector = Annotated[
+    tuple[float, ...],
+    PlainValidator(vector),
+    PlainSerializer(list),
+    schema("array", items={"type": "number"}, minItems=2),
+]
+Direction = Annotated[
+    tuple[float, ...],
+    PlainValidator(direction),
+    PlainSerializer(list),
+    schema("array", items={"type": "number"}, minItems=2),
+]
+Positives = Annotated[Array, PlainValidator(positives), as_list, schema("array", items={"type": "number"})]
+Shares = Annotated[Array, PlainValidator(shares), as_list, schema("array", items={"type": "number"})]
+Vectors = Annotated[Array, PlainValidator(vectors), as_list, schema("array", items=NUMBER_LIST)]
+Numbers = Annotated[
+    Array,
+    PlainValidator(numbers),
+    as_list,
+    WithJsonSchema({"anyOf": [{"type": "number"}, NUMBER_LIST, {"type": "array", "items": NUMBER_LIST}]}),
+]
+PlateSize = Annotated[Any, PlainValidator(plate_size), WithJsonSchema({"anyOf": [{"type": "number"}, NUMBER_LIST]})]
+MOST = 2**31 - 1
+Count = Annotated[int, PlainValidator(whole(1, 2**63 - 1)), schema("integer", minimum=1)]
+Seed = Annotated[int, PlainValidator(whole(0, 2**128 - 1)), schema("integer", minimum=0)]
+Name = Annotated[str, StringConstraints(strict=True, min_length=1)]
+
+
+def in_space(x: Any) -> Array:
+    """Vectors (..., 2) or (..., 3) with three components; z = 0 in 2D."""
+    x = np.asarray(x, dtype=float)
+    out = np.zeros((*x.shape[:-1], 3))
+    out[..., : x.shape[-1]] = x
+    return out

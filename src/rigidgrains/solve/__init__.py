@@ -1,0 +1,1 @@
+"""Who finds the forces: sweeps, their orders and their criteria."""

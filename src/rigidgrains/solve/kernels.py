@@ -1,0 +1,120 @@
+"""Contact updates: gather both bodies, apply the shock law, scatter the change at once."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..compiled import kernel, law
+from ..shock import shock_law
+
+shock = law(shock_law)
+
+
+@kernel
+def update(c, motion, pairs, geometry, forces, dt, rate):  # type: ignore[no-untyped-def]
+    """One contact; returns |dR|^2 and |R|^2. The forces of its neighbours act through the velocities of both bodies.
+
+    The velocities contain the contact's own force R. Since V = U + M_c^-1 R dt, Eq. (discr-contact-accel2), the force
+    that makes it stick, -(m/dt) (g/dt + U), is R - (m/dt) (g/dt + V): nothing has to be taken out first.
+    """
+    i, j = pairs[c, 0], pairs[c, 1]
+    n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
+    gap, m_n, m_t, mu = geometry[c, 3], geometry[c, 4], geometry[c, 5], geometry[c, 6]
+    # Eq. (contact-veloc) with levers along n: V = v1 - v0 - (s0 + s1) x n
+    s_x, s_y, s_z = motion[i, 3] + motion[j, 3], motion[i, 4] + motion[j, 4], motion[i, 5] + motion[j, 5]
+    v_x = motion[j, 0] - motion[i, 0] - (s_y * n_z - s_z * n_y)
+    v_y = motion[j, 1] - motion[i, 1] - (s_z * n_x - s_x * n_z)
+    v_z = motion[j, 2] - motion[i, 2] - (s_x * n_y - s_y * n_x)
+    v_n = v_x * n_x + v_y * n_y + v_z * n_z
+    old_n, old_x, old_y, old_z = forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3]
+    # Eq. (noslipRnew), with m_n and m_t in place of M_c
+    a = m_t * rate
+    r_n = old_n - m_n * rate * (v_n + gap * rate)
+    r_x = old_x - a * (v_x - v_n * n_x)
+    r_y = old_y - a * (v_y - v_n * n_y)
+    r_z = old_z - a * (v_z - v_n * n_z)
+    r_n, factor = shock(r_n, r_x * r_x + r_y * r_y + r_z * r_z, mu)
+    r_x, r_y, r_z = factor * r_x, factor * r_y, factor * r_z
+    forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3] = r_n, r_x, r_y, r_z
+    d_n, d_x, d_y, d_z = r_n - old_n, r_x - old_x, r_y - old_y, r_z - old_z
+    scatter(i, j, motion, n_x, n_y, n_z, dt * d_n, dt * d_x, dt * d_y, dt * d_z)
+    return d_n * d_n + d_x * d_x + d_y * d_y + d_z * d_z, r_n * r_n + r_x * r_x + r_y * r_y + r_z * r_z
+
+
+@kernel
+def scatter(i, j, motion, n_x, n_y, n_z, p_n, p_x, p_y, p_z):  # type: ignore[no-untyped-def]
+    """Give both bodies an impulse p_n n + p_t: Eq. (generalized-R), torque -lever n x R on either."""
+    t_x, t_y, t_z = n_y * p_z - n_z * p_y, n_z * p_x - n_x * p_z, n_x * p_y - n_y * p_x
+    p_x, p_y, p_z = p_x + p_n * n_x, p_y + p_n * n_y, p_z + p_n * n_z
+    inv_m, inv_s = motion[i, 6], motion[i, 7]
+    motion[i, 0] -= inv_m * p_x
+    motion[i, 1] -= inv_m * p_y
+    motion[i, 2] -= inv_m * p_z
+    motion[i, 3] -= inv_s * t_x
+    motion[i, 4] -= inv_s * t_y
+    motion[i, 5] -= inv_s * t_z
+    inv_m, inv_s = motion[j, 6], motion[j, 7]
+    motion[j, 0] += inv_m * p_x
+    motion[j, 1] += inv_m * p_y
+    motion[j, 2] += inv_m * p_z
+    motion[j, 3] -= inv_s * t_x
+    motion[j, 4] -= inv_s * t_y
+    motion[j, 5] -= inv_s * t_z
+
+
+@kernel
+def apply_forces(motion, pairs, geometry, forces, dt):  # type: ignore[no-untyped-def]
+    """Bring the velocities up to date with the carried forces; returns the sum of |R|."""
+    total = 0.0
+    for c in range(len(pairs)):
+        r_n, x, y, z = forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3]
+        n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
+        scatter(pairs[c, 0], pairs[c, 1], motion, n_x, n_y, n_z, dt * r_n, dt * x, dt * y, dt * z)
+        total += math.sqrt(r_n * r_n + x * x + y * y + z * z)
+    return total
+
+
+@kernel
+def sweep(sequence, motion, pairs, geometry, forces, dt):  # type: ignore[no-untyped-def]
+    """Update the contacts of a sequence one after another, each new force stored at once."""
+    rate = 1.0 / dt
+    for c in sequence:
+        update(c, motion, pairs, geometry, forces, dt, rate)
+
+
+@kernel
+def checked_sweep(sequence, motion, pairs, geometry, forces, dt, epsilon, delta):  # type: ignore[no-untyped-def]
+    """The same sweep, watched: returns how many contacts changed by |dR| > epsilon |R| + delta, and the sum of |R|."""
+    rate = 1.0 / dt
+    unsettled, total = 0, 0.0
+    for c in sequence:
+        change, force = update(c, motion, pairs, geometry, forces, dt, rate)
+        force = math.sqrt(force)
+        total += force
+        if math.sqrt(change) > epsilon * force + delta:
+            unsettled += 1
+    return unsettled, total
+
+
+@kernel
+def parallel_sweep(before, motion, pairs, geometry, forces, dt, epsilon, delta):  # type: ignore[no-untyped-def]
+    """All new forces from the old velocities at once: kept to show that it fails."""
+    rate = 1.0 / dt
+    unsettled, total = 0, 0.0
+    before[:] = motion
+    alone, first = np.empty((2, 8)), np.array([[0, 1]], dtype=np.int32)
+    for c in range(len(pairs)):
+        i, j = pairs[c, 0], pairs[c, 1]
+        alone[0], alone[1] = before[i], before[j]  # both bodies as they were, for this contact alone
+        r_n, x, y, z = forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3]
+        change, force = update(0, alone, first, geometry[c : c + 1], forces[c : c + 1], dt, rate)
+        n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
+        p_n, p_x, p_y, p_z = forces[c, 0] - r_n, forces[c, 1] - x, forces[c, 2] - y, forces[c, 3] - z
+        scatter(i, j, motion, n_x, n_y, n_z, dt * p_n, dt * p_x, dt * p_y, dt * p_z)
+        force = math.sqrt(force)
+        total += force
+        if math.sqrt(change) > epsilon * force + delta:
+            unsettled += 1
+    return unsettled, total

@@ -1,0 +1,118 @@
+"""Orders: in which sequence a sweep visits the contacts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from ..contacts import ContactProblem
+from .kernels import checked_sweep, parallel_sweep, sweep
+
+Index = NDArray[np.int32]
+
+
+class Order:
+    """Base: a sequence of contacts, each exactly once, the same in every sweep."""
+
+    _sequence: Index
+
+    def begin(self, problem: ContactProblem) -> None:
+        """Prepare for the sweeps of one step."""
+        self._sequence = np.arange(problem.count, dtype=np.int32)
+
+    def sequence(self, rng: Generator) -> Index:
+        """The contacts of the next sweep, in turn."""
+        return self._sequence
+
+    def sweep(self, problem: ContactProblem, rng: Generator) -> None:
+        """One sweep."""
+        p = problem
+        sweep(self.sequence(rng), p.motion, p.pairs, p.geometry, p.forces, p.dt)
+
+    def checked_sweep(self, problem: ContactProblem, rng: Generator, epsilon: float, delta: float) -> tuple[int, float]:
+        """One sweep; returns the number of contacts with |dR| > epsilon |R| + delta, and the sum of |R|."""
+        p = problem
+        return checked_sweep(self.sequence(rng), p.motion, p.pairs, p.geometry, p.forces, p.dt, epsilon, delta)
+
+
+class Random(Order):
+    """Random sweep: a fresh permutation each sweep. It has no bias, and is the default."""
+
+    def sequence(self, rng: Generator) -> Index:
+        rng.shuffle(self._sequence)
+        return self._sequence
+
+
+class RandomSequential(Order):
+    """Random sequential update: independent draws, so that a contact may come up thrice or not at all."""
+
+    def sequence(self, rng: Generator) -> Index:
+        return rng.integers(len(self._sequence), size=len(self._sequence), dtype=np.int32)
+
+
+@dataclass
+class Ordered(Order):
+    """Geometrical sweep: as the contacts are stored, or along an axis such as "+x" or "-y".
+
+    Along an axis news travels faster with the sweep than against it: a bias, and the reason not to use it.
+    """
+
+    axis: str | None = None
+
+    def begin(self, problem: ContactProblem) -> None:
+        super().begin(problem)
+        if self.axis is not None:
+            along = problem.points()[:, "xyz".index(self.axis[1])]
+            self._sequence = np.argsort(along if self.axis[0] == "+" else -along, kind="stable").astype(np.int32)
+
+
+@dataclass
+class RandomBlocks(Order):
+    """Blocks of neighbouring contacts in random order and direction: nearly as quick as the stored order."""
+
+    block: int = 4096
+
+    def sequence(self, rng: Generator) -> Index:
+        count = len(self._sequence)
+        blocks = -(-count // self.block)
+        table = np.arange(blocks * self.block, dtype=np.int32).reshape(blocks, self.block)
+        rng.shuffle(table)
+        backward = rng.random(blocks) < 0.5
+        table[backward] = table[backward, ::-1]
+        chosen = table.ravel()
+        return chosen[chosen < count]
+
+
+class Symmetric(Order):
+    """Forward and backward in turn, as the contacts are stored."""
+
+    def sequence(self, rng: Generator) -> Index:
+        self._sequence = self._sequence[::-1].copy()
+        return self._sequence
+
+
+class Parallel(Order):
+    """Jacobi update: every force from the old forces of its neighbours. Unstable; a demonstrator."""
+
+    def begin(self, problem: ContactProblem) -> None:
+        self._before = np.empty_like(problem.motion)
+
+    def sweep(self, problem: ContactProblem, rng: Generator) -> None:
+        self.checked_sweep(problem, rng, 0.0, 0.0)
+
+    def checked_sweep(self, problem: ContactProblem, rng: Generator, epsilon: float, delta: float) -> tuple[int, float]:
+        p = problem
+        return parallel_sweep(self._before, p.motion, p.pairs, p.geometry, p.forces, p.dt, epsilon, delta)
+
+
+ORDERS: dict[str, type[Order]] = {
+    "random": Random,
+    "random_sequential": RandomSequential,
+    "ordered": Ordered,
+    "random_blocks": RandomBlocks,
+    "symmetric": Symmetric,
+    "parallel": Parallel,
+}

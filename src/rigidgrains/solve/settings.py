@@ -1,0 +1,36 @@
+"""From the `[solver]` table of a scene to a solver."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .criteria import Criterion, FixedSweeps, GlobalCriterion, LocalCriterion
+from .orders import ORDERS, Order, Ordered, RandomBlocks
+from .sweeps import Sweeps
+
+if TYPE_CHECKING:
+    from ..scene import Solver
+
+
+def make_solver(settings: Solver) -> Sweeps:
+    """The solver that a scene asks for."""
+    return Sweeps(
+        order=_order(settings), criterion=_criterion(settings), max_sweeps=settings.max_sweeps, gap=settings.gap
+    )
+
+
+def _order(settings: Solver) -> Order:
+    if settings.order == "ordered":
+        return Ordered(axis=settings.axis)
+    if settings.order == "random_blocks":
+        return RandomBlocks(block=settings.block)
+    return ORDERS[settings.order]()
+
+
+def _criterion(settings: Solver) -> Criterion:
+    if settings.criterion == "fixed":
+        assert settings.sweeps is not None  # the scene checks it
+        return FixedSweeps(settings.sweeps)
+    if settings.criterion == "global":
+        return GlobalCriterion(settings.epsilon)
+    return LocalCriterion(settings.epsilon, settings.delta)

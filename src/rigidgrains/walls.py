@@ -1,0 +1,114 @@
+"""Walls: confining objects with a shape, a material and a prescribed or guided motion.
+
+A wall's normal points into the grains. Shapes are told apart only here and in `detect/shapes.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+class Shape(Protocol):
+    """The surface of a wall: a point that moves with it and directions that turn with it."""
+
+    point: Array
+
+    def turn(self, rotation: Array) -> None:
+        """Turn the directions by a rotation matrix (3, 3)."""
+
+    def gaps(self, grains: NDArray[np.int32], position: Array, radius: Array) -> tuple[Array, Array]:
+        """Gap (m,) and unit normal (m, 3) from each listed grain to the surface."""
+
+    def turns_in_itself(self, spin: Array) -> bool:
+        """True when a rotation about `point` maps the surface onto itself, as for a drum."""
+
+
+@dataclass
+class Drive:
+    """Prescribed motion: constant velocity, harmonic oscillation, rotation about a point.
+
+    velocity  : (3,) m/s
+    amplitude : (3,) m; displacement amplitude * sin(2 pi frequency t + phase)
+    frequency : Hz
+    phase     : rad
+    spin      : (3,) rad/s, about the point `about` (None: the wall's own point)
+    """
+
+    velocity: Array = field(default_factory=lambda: np.zeros(3))
+    amplitude: Array = field(default_factory=lambda: np.zeros(3))
+    frequency: float = 0.0
+    phase: float = 0.0
+    spin: Array = field(default_factory=lambda: np.zeros(3))
+    about: Array | None = None
+
+    def step_velocity(self, time: float, dt: float) -> Array:
+        """Mean velocity over [time, time + dt], so that the wall follows its path exactly."""
+        angle = 2.0 * math.pi * self.frequency
+        swing = math.sin(angle * (time + dt) + self.phase) - math.sin(angle * time + self.phase)
+        return self.velocity + self.amplitude * (swing / dt)
+
+    @property
+    def rotates(self) -> bool:
+        return bool(np.any(self.spin))
+
+    @property
+    def moves(self) -> bool:
+        return bool(np.any(self.velocity) or np.any(self.amplitude) or self.rotates)
+
+
+@dataclass
+class Wall:
+    """One wall. A piston has a finite mass, is guided along its normal and carries a load along that normal.
+
+    load : N (per metre of depth in 2D), positive presses the piston along its normal into the grains
+    """
+
+    name: str
+    shape: Shape
+    material: int = 0
+    drive: Drive = field(default_factory=Drive)
+    mass: float = math.inf
+    load: float = 0.0
+
+    @property
+    def guided(self) -> bool:
+        return math.isfinite(self.mass)
+
+    @property
+    def normal(self) -> Array:
+        """Unit normal of a plane or plate."""
+        normal: Array = self.shape.normal  # type: ignore[attr-defined]
+        return normal
+
+    def surface_velocity(self, velocity: Array, points: Array) -> Array:
+        """Velocity (m, 3) of the wall's material at surface points (m, 3), for translation `velocity`."""
+        about = self.shape.point if self.drive.about is None else self.drive.about
+        return velocity + np.cross(self.drive.spin, points - about)
+
+    def advance(self, velocity: Array, dt: float) -> None:
+        """Move the surface by one step: translate by velocity * dt, then turn about the centre of rotation."""
+        drive = self.drive
+        self.shape.point += velocity * dt
+        if drive.rotates:
+            rotation = rotation_matrix(drive.spin * dt)
+            self.shape.turn(rotation)
+            if drive.about is not None:
+                drive.about = drive.about + velocity * dt
+                self.shape.point[:] = drive.about + rotation @ (self.shape.point - drive.about)
+
+
+def rotation_matrix(angle: Array) -> Array:
+    """Rodrigues' formula for a rotation vector (3,) in rad."""
+    theta = float(np.linalg.norm(angle))
+    if theta == 0.0:
+        return np.eye(3)
+    x, y, z = angle / theta
+    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.eye(3) + math.sin(theta) * cross + (1.0 - math.cos(theta)) * cross @ cross

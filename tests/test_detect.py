@@ -1,0 +1,399 @@
+"""Detection: neighbour pairs, wall shapes, candidates, and the identity of contacts over time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from builders import RIGHT, UP, belt, cloud, column, exact, floor, grains, plane, settle, triangular
+from scipy.spatial import cKDTree
+
+from rigidgrains import integrate
+from rigidgrains.bodies import Bodies
+from rigidgrains.contacts import Contacts
+from rigidgrains.detect.candidates import MARGIN
+from rigidgrains.detect.grid import near_pairs
+from rigidgrains.detect.neighbours import Neighbours
+from rigidgrains.detect.shapes import Cylinder, Plane, Plate
+from rigidgrains.simulation import Simulation
+from rigidgrains.solve.criteria import FixedSweeps
+from rigidgrains.solve.sweeps import Sweeps
+from rigidgrains.walls import Drive, Wall
+
+Z = np.array([0.0, 0.0, 1.0])
+
+
+# Broad phase
+
+
+def by_tree(position, radius, reach):
+    """Pairs with gap < reach from a k-d tree."""
+    pairs = cKDTree(position).query_pairs(2.0 * radius.max() + reach, output_type="ndarray")
+    i, j = pairs[:, 0], pairs[:, 1]
+    gap = np.linalg.norm(position[i] - position[j], axis=1) - radius[i] - radius[j]
+    return {(int(a), int(b)) for a, b in pairs[gap < reach]}
+
+
+def listed(pairs):
+    """Pairs of a list as (low, high), in list order."""
+    i = np.repeat(np.arange(len(pairs.start) - 1), np.diff(pairs.start))
+    return [(int(min(a, b)), int(max(a, b))) for a, b in zip(i, pairs.partner)]
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("ratio", [1.0, 1.7, 10.0, 50.0])
+@pytest.mark.parametrize("reach", [0.0, 0.05, 1.0])
+def test_near_pairs_against_a_tree(dimension, ratio, reach):
+    """Equal and mixed radii: the same pairs as a k-d tree, each once."""
+    rng = np.random.default_rng(int(ratio) + dimension)
+    n = 400
+    radius = np.where(rng.random(n) < 0.03, ratio, rng.uniform(1.0, min(ratio, 2.0), n)) * 0.5
+    position = np.zeros((n, 3))
+    position[:, :dimension] = rng.uniform(-3.0, 40.0 if dimension == 2 else 14.0, (n, dimension))
+    found = listed(near_pairs(position, radius, reach))
+    expected = by_tree(position, radius, reach)
+    assert expected
+    assert len(found) == len(set(found))
+    assert set(found) == expected
+
+
+@pytest.mark.parametrize("far", [1e4, 1e9, 1e15])
+def test_near_pairs_with_far_outliers(far):
+    """Stray grains cost no memory and change nothing, also where cell numbers overflow."""
+    rng = np.random.default_rng(3)
+    position = rng.uniform(0.0, 8.0, (200, 3))
+    position[-3:] = far * np.array([[1.0, 1.0, 1.0], [-1.0, 2.0, 0.5], [0.0, -3.0, 1.0]])
+    radius = rng.uniform(0.3, 0.6, 200)
+    found = listed(near_pairs(position, radius, 0.1))
+    assert len(found) == len(set(found))
+    assert set(found) == by_tree(position, radius, 0.1)
+
+
+def test_near_pairs_in_one_cell():
+    """Everybody overlaps everybody: n (n - 1)/2 pairs, more than the space first given."""
+    position = np.random.default_rng(0).uniform(-0.01, 0.01, (60, 3))
+    found = listed(near_pairs(position, np.ones(60), 0.1))
+    assert len(found) == len(set(found)) == 60 * 59 // 2
+
+
+def test_near_pairs_of_one_and_two():
+    """One grain has no pair; two have one, if the gap is below the reach and not if it equals it."""
+    assert listed(near_pairs(np.zeros((1, 3)), np.ones(1), 0.5)) == []
+    two = np.array([[0.0, 0.0, 0.0], [0.0, 2.5, 0.0]])
+    assert listed(near_pairs(two, np.ones(2), 0.51)) == [(0, 1)]
+    assert listed(near_pairs(two, np.ones(2), 0.5)) == []
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_near_pairs_across_cell_borders(axis):
+    """A row of touching grains on an exact lattice: each meets its two neighbours, on any axis."""
+    position = np.zeros((50, 3))
+    position[:, axis] = 2.0 * np.arange(50)
+    assert sorted(listed(near_pairs(position, np.ones(50), 1e-9))) == [(k, k + 1) for k in range(49)]
+
+
+# Wall shapes
+
+
+def gaps(shape, centres, radius):
+    n = len(centres)
+    return shape.gaps(np.arange(n, dtype=np.int32), np.ascontiguousarray(centres), np.full(n, radius))
+
+
+def check_closest(shape, centres, radius, on_surface, samples):
+    """The foot of n lies on the surface, and no sampled surface point is nearer: so it is the closest point."""
+    gap, normal = gaps(shape, centres, radius)
+    np.testing.assert_allclose(np.linalg.norm(normal, axis=1), 1.0, rtol=1e-12)
+    distance = gap + radius
+    assert (distance > 0.0).all()
+    assert on_surface(centres + distance[:, None] * normal).all()
+    nearest, _ = cKDTree(samples).query(centres)
+    assert (nearest >= distance - 1e-9).all()
+    assert (nearest <= distance + 0.2).all()  # the samples are dense enough to mean something
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(11)
+
+
+def frame(rng):
+    """A random right-handed orthonormal frame: rows a, b, c."""
+    q, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+    return (q * np.sign(np.linalg.det(q))).T
+
+
+def test_plane_gap(rng):
+    """g = (x - p).N - r, and n = -N points from the grain to the wall; behind the plane the gap is an overlap."""
+    normal, point, centres = frame(rng)[0], rng.normal(size=3), rng.normal(size=(50, 3)) * 3.0
+    gap, n = gaps(Plane(point, normal), centres, 0.4)
+    np.testing.assert_allclose(gap, (centres - point) @ normal - 0.4, atol=1e-13)
+    np.testing.assert_allclose(n, np.tile(-normal, (50, 1)), atol=1e-15)
+
+
+def test_plate_gap(rng):
+    """Faces, edges and corners of a plate, from both sides."""
+    normal, along, across = frame(rng)
+    across = np.cross(normal, along)
+    point, half = rng.normal(size=3), (1.0, 0.6)
+    a, b = np.meshgrid(np.linspace(-1.0, 1.0, 81), np.linspace(-0.6, 0.6, 49))
+    samples = point + a.reshape(-1, 1) * along + b.reshape(-1, 1) * across
+    centres = point + rng.uniform(-2.0, 2.0, (400, 3))
+
+    def on_plate(x):
+        x = x - point
+        inside = (np.abs(x @ along) <= 1.0 + 1e-9) & (np.abs(x @ across) <= 0.6 + 1e-9)
+        return inside & (np.abs(x @ normal) < 1e-9)
+
+    check_closest(Plate(point, normal, along, half), centres, 0.3, on_plate, samples)
+
+
+def test_plate_analytic_edge_and_corner():
+    """3-4-5 and 1-2-2 triangles beside the edge and the corner."""
+    plate = Plate(np.zeros(3), UP, RIGHT, (1.0, 0.5))
+    gap, n = gaps(plate, np.array([[4.0, 4.0, 0.0], [0.0, -2.0, 0.2], [2.0, 2.0, 2.5]]), 1.0)
+    np.testing.assert_allclose(gap, [4.0, 1.0, 2.0], atol=1e-14)
+    np.testing.assert_allclose(n, [[-0.6, -0.8, 0.0], [0.0, 1.0, 0.0], [-1 / 3, -2 / 3, -2 / 3]], atol=1e-14)
+
+
+def cylinder_samples(point, axis, side, radius, half, *, caps):
+    other = np.cross(axis, side)
+    turn, h = np.meshgrid(np.linspace(0, 2 * np.pi, 181), np.linspace(-half, half, 81))
+    ring = np.cos(turn.reshape(-1, 1)) * side + np.sin(turn.reshape(-1, 1)) * other
+    mantle = point + radius * ring + h.reshape(-1, 1) * axis
+    if not caps:
+        return mantle
+    turn, rho = np.meshgrid(np.linspace(0, 2 * np.pi, 181), np.linspace(0, radius, 41))
+    disc = rho.reshape(-1, 1) * (np.cos(turn.reshape(-1, 1)) * side + np.sin(turn.reshape(-1, 1)) * other)
+    return np.vstack([mantle, point + disc + half * axis, point + disc - half * axis])
+
+
+def test_finite_tube_is_a_shell(rng):
+    """To the thin shell of an open tube from inside and beside it; beyond its ends to the rim."""
+    axis, side, _ = frame(rng)
+    point, radius, half = rng.normal(size=3), 2.0, 1.5
+    h = rng.uniform(-2.5, 2.5, 400)
+    rho = rng.uniform(0.0, 3.0, 400)
+    turn = rng.uniform(0, 2 * np.pi, 400)
+    ring = np.cos(turn)[:, None] * side + np.sin(turn)[:, None] * np.cross(axis, side)
+    centres = point + h[:, None] * axis + rho[:, None] * ring
+
+    def on_tube(x):
+        x = x - point
+        height = x @ axis
+        rim = np.linalg.norm(x - height[:, None] * axis, axis=1)
+        return (np.abs(rim - radius) < 1e-9) & (np.abs(height) <= half + 1e-9)
+
+    samples = cylinder_samples(point, axis, side, radius, half, caps=False)
+    check_closest(Cylinder(point, axis, radius, True, half), centres, 0.3, on_tube, samples)
+
+
+def test_rod_gap_outside_with_rim_and_caps(rng):
+    """From outside to the side, the rim or a flat end of a rod."""
+    axis, side, _ = frame(rng)
+    point, radius, half = rng.normal(size=3), 1.0, 0.8
+    centres = point + rng.uniform(-2.5, 2.5, (500, 3))
+    height = (centres - point) @ axis
+    rho = np.linalg.norm(centres - point - height[:, None] * axis, axis=1)
+    centres = centres[(rho > radius + 0.01) | (np.abs(height) > half + 0.01)]
+
+    def on_rod(x):
+        x = x - point
+        height = x @ axis
+        rho = np.linalg.norm(x - height[:, None] * axis, axis=1)
+        mantle = (np.abs(rho - radius) < 1e-9) & (np.abs(height) <= half + 1e-9)
+        return mantle | ((np.abs(np.abs(height) - half) < 1e-9) & (rho <= radius + 1e-9))
+
+    samples = cylinder_samples(point, axis, side, radius, half, caps=True)
+    check_closest(Cylinder(point, axis, radius, False, half), centres, 0.3, on_rod, samples)
+
+
+def test_infinite_cylinder_signs():
+    """Beyond the surface the gap goes on below -r: an overlap, with the same normal."""
+    tube, rod = (Cylinder(np.zeros(3), Z, 2.0, inside, np.inf) for inside in (True, False))
+    gap, n = gaps(tube, np.array([[1.0, 0, 7.0], [2.5, 0, -3.0]]), 0.5)
+    np.testing.assert_allclose(gap, [0.5, -1.0], atol=1e-15)
+    np.testing.assert_allclose(n, [RIGHT, RIGHT], atol=1e-15)
+    gap, n = gaps(rod, np.array([[3.0, 0, 7.0], [1.5, 0, -3.0]]), 0.5)
+    np.testing.assert_allclose(gap, [0.5, -1.0], atol=1e-15)
+    np.testing.assert_allclose(n, [-RIGHT, -RIGHT], atol=1e-15)
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_grain_on_the_axis_has_a_unit_normal(inside):
+    """The degenerate place has some normal across the axis, in the plane for an axis along z."""
+    gap, n = gaps(Cylinder(np.zeros(3), Z, 2.0, inside, np.inf), np.zeros((1, 3)), 0.5)
+    assert gap[0] == (1.5 if inside else -2.5)
+    assert np.linalg.norm(n[0]) == pytest.approx(1.0)
+    assert n[0, 2] == 0.0
+
+
+# Lists over time
+
+
+def contact_set(contacts, count):
+    return {(int(min(a, b)), int(max(a, b))) for a, b in contacts.pairs if max(a, b) < count}
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_moving_grains_are_never_missed(dimension):
+    """Whoever could touch within the step is a candidate, though the lists are not built every step."""
+    bodies = cloud(60, dimension=dimension, seed=5)
+    dt, steps = 5e-3, 120
+    neighbours, contacts, solver = Neighbours(), Contacts(), Sweeps(criterion=FixedSweeps(5))
+    rng, met = np.random.default_rng(0), 0
+    for _ in range(steps):
+        integrate.free_velocity(bodies, 0.0, dt)
+        neighbours.refresh(bodies, dt)
+        contacts.gather(bodies, neighbours, dt, gap="g_pos")
+        near = by_tree(bodies.position, bodies.radius, 1.0)
+        i, j = np.array(sorted(near)).T
+        apart, relative = bodies.position[j] - bodies.position[i], bodies.velocity[j] - bodies.velocity[i]
+        gap = np.linalg.norm(apart, axis=1) - bodies.radius[i] - bodies.radius[j]
+        due = gap < 0.999 * MARGIN * bodies.radius.min() + dt * np.linalg.norm(relative, axis=1)
+        chosen = contact_set(contacts, bodies.count)
+        assert len(chosen) == contacts.count
+        assert {(int(a), int(b)) for a, b in zip(i[due], j[due])} <= chosen
+        met += int((gap < 0.0).sum())
+        solver.solve(contacts.problem(bodies, dt), rng)
+        integrate.move(bodies, dt)
+    assert met > 0  # the cloud did collide
+    assert 1 <= neighbours.builds < steps / 2
+
+
+def test_lists_of_a_resting_packing_are_built_once():
+    """Nobody moves, nobody is searched for again."""
+    simulation = settle(triangular(4, 4), steps=20)
+    assert simulation.neighbours.builds == 1
+
+
+def test_candidates_have_open_gaps_that_close_within_the_step():
+    """A gap of a tenth of a radius is a candidate for a fast grain and not for a slow one; so the fast one stops."""
+    for speed, expected in [(20.0, 1), (1.0, 0)]:
+        bodies = grains([[0, 0, 0], [2.1, 0, 0]], velocity=[[speed, 0, 0], [0, 0, 0]])
+        simulation = Simulation(bodies, dt=0.01, solver=exact())
+        simulation.step()
+        assert simulation.contacts.count == expected
+    assert bodies.position[1, 0] == 2.1
+
+
+def test_fast_wall_is_not_missed():
+    """A wall that races towards a grain from far away finds it in the step in which they meet."""
+    bodies = grains([[0, 10.0, 0]], 1.0, walls=[belt([0.0, 100.0, 0.0])])
+    simulation = settle(bodies, dt=0.01, steps=9)  # the wall stands at y = 9 and touches
+    assert bodies.position[0, 1] == pytest.approx(10.0)
+    simulation.step()
+    assert bodies.velocity[0, 1] == pytest.approx(100.0)
+
+
+def test_turning_paddle_is_seen_in_the_first_step():
+    """A plate turning about its end sweeps over a grain at its tip, also in the first step of all."""
+    tip, turn, dt = 10.0, 3.0, 0.01
+    drive = Drive(spin=np.array([0.0, 0.0, turn]), about=np.zeros(3))
+    plate = Wall("paddle", Plate(np.array([tip / 2, 0.0, 0.0]), UP, RIGHT, (tip / 2, 1.0)), drive=drive)
+    # A second grain on the far side puts the middle of the grains on the hub.
+    bodies = grains([[tip - 1.0, 0.1 + 0.22, 0], [1.0 - tip, 5.0, 0]], 0.1, walls=[plate])
+    assert (tip - 1.0) * turn * dt > 0.22  # the paddle reaches the grain within the step
+    settle(bodies, dt=dt)
+    assert bodies.velocity[0, 1] > 0.0
+
+
+def test_a_plane_is_a_half_space():
+    """However deep a grain lies behind a plane, it is held: it sinks no further."""
+    bodies = grains([[0, -3.0, 0]], velocity=[[0, -1.0, 0]], walls=[floor()])
+    simulation = settle(bodies)
+    assert simulation.contacts.gap[0] == pytest.approx(-4.0)
+    assert bodies.velocity[0, 1] == pytest.approx(0.0, abs=1e-14)
+
+
+# Forces keep the identity of their contact
+
+
+def forces_by_pair(simulation):
+    contacts = simulation.contacts
+    return {tuple(pair): force for pair, force in zip(contacts.pairs.tolist(), contacts.forces.copy())}
+
+
+def test_forces_are_carried_over_by_identity():
+    """In a column that flies sideways with its belt, solved once, the forces stay right without any further sweep.
+
+    The travel makes the lists be built anew; a force that came to the wrong contact, or to none, would show.
+    """
+    n, speed = 6, 40.0
+    bodies = column(n, radius=[1.0, 0.9, 1.1, 0.4, 1.0, 0.5], velocity=[speed, 0, 0], walls=[])
+    bodies.walls[0].drive.velocity[0] = speed
+    simulation = settle(bodies, dt=0.01)
+    before = forces_by_pair(simulation)
+    assert len(before) == n
+    simulation.solver = Sweeps(criterion=FixedSweeps(1))
+    for _ in range(30):
+        simulation.step()
+    assert simulation.neighbours.builds > 2
+    after = forces_by_pair(simulation)
+    assert after.keys() == before.keys()
+    for pair, force in before.items():
+        np.testing.assert_allclose(after[pair], force, rtol=1e-9, atol=1e-9)
+
+
+def test_new_pairs_start_without_force():
+    """Contacts that were no candidates a step ago start from zero."""
+    bodies = grains([[0, 0, 0], [2.5, 0, 0]], velocity=[[10.0, 0, 0], [0, 0, 0]])
+    dt = 0.01
+    simulation = Simulation(bodies, dt=dt, solver=exact())
+    while simulation.contacts.count == 0:
+        simulation.step()
+    neighbours, contacts = simulation.neighbours, simulation.contacts
+    contacts.forces[:] = 5.0
+    bodies.position[1, 0] += 1.0  # out of reach for a step: the force is forgotten
+    neighbours.refresh(bodies, dt)
+    contacts.gather(bodies, neighbours, dt, gap="g_pos")
+    assert contacts.count == 0
+    bodies.position[1, 0] -= 1.0
+    neighbours.refresh(bodies, dt)
+    contacts.gather(bodies, neighbours, dt, gap="g_pos")
+    assert contacts.count == 1
+    assert not contacts.forces.any()
+
+
+def test_tangential_force_turns_with_the_contact():
+    """R_n is kept; R_t is laid into the new tangent plane with its length kept."""
+    dt = 0.01
+    bodies: Bodies = grains([[0, 0, 0], [2, 0, 0]])
+    neighbours, contacts = Neighbours(), Contacts()
+    neighbours.refresh(bodies, dt)
+    contacts.gather(bodies, neighbours, dt, gap="g_pos")
+    contacts.forces[0] = [7.0, 0.0, 3.0, 4.0]
+    n = np.array([np.cos(0.1), np.sin(0.1), 0.0])
+    bodies.position[1] = 2.0 * n
+    neighbours.refresh(bodies, dt)
+    contacts.gather(bodies, neighbours, dt, gap="g_pos")
+    r_n, r_t = contacts.forces[0, 0], contacts.forces[0, 1:]
+    assert r_n == 7.0
+    assert r_t @ n == pytest.approx(0.0, abs=1e-14)
+    assert np.linalg.norm(r_t) == pytest.approx(5.0, rel=1e-14)
+    projected = np.array([0.0, 3.0, 4.0]) - (np.array([0.0, 3.0, 4.0]) @ n) * n
+    np.testing.assert_allclose(np.cross(r_t, projected), 0.0, atol=1e-13)
+    assert r_t @ projected > 0.0
+
+
+def test_a_tangential_force_turns_at_once_in_the_plane():
+    """A disk rolled to the other side of its neighbour: friction stays in the plane of the disks."""
+    dt = 0.01
+    bodies = grains([[0, 0, 0], [2, 0, 0]], dimension=2)
+    neighbours, contacts = Neighbours(), Contacts()
+    neighbours.refresh(bodies, dt)
+    contacts.gather(bodies, neighbours, dt, gap="g_pos")
+    contacts.forces[0] = [1.0, 0.0, 2.0, 0.0]
+    bodies.position[1] = [np.sqrt(2.0), np.sqrt(2.0), 0.0]
+    neighbours.refresh(bodies, dt)
+    contacts.gather(bodies, neighbours, dt, gap="g_pos")
+    np.testing.assert_allclose(contacts.forces[0], [1.0, -np.sqrt(2.0), np.sqrt(2.0), 0.0], atol=1e-14)
+
+
+def test_materials_choose_their_friction():
+    """mu comes from the table, for pairs of grains and for walls."""
+    table = np.array([[0.1, 0.2, 0.3], [0.2, 0.4, 0.5], [0.3, 0.5, 0.6]])
+    wall = plane([0, 0, 0], UP, material=2)
+    bodies = grains([[0, 1, 0], [2, 1, 0]], material=np.array([0, 1]), friction=table, walls=[wall])
+    contacts = settle(bodies).contacts
+    found = {tuple(pair): mu for pair, mu in zip(contacts.pairs.tolist(), contacts.geometry[:, 6])}
+    assert found == {(0, 1): 0.2, (0, 2): 0.3, (1, 2): 0.5}
