@@ -22,7 +22,7 @@ RIGHT = np.array([1.0, 0.0, 0.0])
 
 def exact(**settings: Any) -> Sweeps:
     """A solver that stops only when the forces have settled to rounding."""
-    return Sweeps(criterion=LocalCriterion(epsilon=1e-13), max_sweeps=100_000, **settings)
+    return Sweeps(criterion=LocalCriterion(epsilon=1e-12), max_sweeps=100_000, **settings)
 
 
 def grains(position: Any, radius: Any = 1.0, mass: Any = 1.0, *, dimension: int = 3, **rest: Any) -> Bodies:

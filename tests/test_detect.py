@@ -68,6 +68,17 @@ def test_near_pairs_with_far_outliers(far):
     assert set(found) == by_tree(position, radius, 0.1)
 
 
+def test_near_pairs_of_few_grains():
+    """Few grains have fewer buckets than a search has cells: cells that share a bucket give no pair twice."""
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(2, 15))
+        position, radius = rng.uniform(0.0, 6.0, (n, 3)), rng.uniform(0.4, 1.0, n)
+        found = listed(near_pairs(position, radius, 0.5))
+        assert len(found) == len(set(found))
+        assert set(found) == by_tree(position, radius, 0.5)
+
+
 def test_near_pairs_in_one_cell():
     """Everybody overlaps everybody: n (n - 1)/2 pairs, more than the space first given."""
     position = np.random.default_rng(0).uniform(-0.01, 0.01, (60, 3))
@@ -231,6 +242,7 @@ def test_grain_on_the_axis_has_a_unit_normal(inside):
 
 
 def contact_set(contacts, count):
+    """Grain pairs among the contacts."""
     return {(int(min(a, b)), int(max(a, b))) for a, b in contacts.pairs if max(a, b) < count}
 
 
@@ -274,6 +286,29 @@ def test_candidates_have_open_gaps_that_close_within_the_step():
         simulation.step()
         assert simulation.contacts.count == expected
     assert bodies.position[1, 0] == 2.1
+
+
+def test_a_blow_is_passed_on_within_the_step():
+    """A pair at relative rest is a candidate if one of the two is about to be hit: the margin is of the faster one."""
+    bodies = grains([[0, 0, 0], [2.05, 0, 0], [4.1, 0, 0]], velocity=[[20.0, 0, 0], [0, 0, 0], [0, 0, 0]])
+    simulation = settle(bodies, dt=0.01)
+    assert contact_set(simulation.contacts, 3) == {(0, 1), (1, 2)}
+    np.testing.assert_allclose(np.diff(bodies.position[:, 0]), 2.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("start", [0.19, 0.21, 0.25, 0.33, 0.41])
+def test_head_on_from_outside_the_skin(start):
+    """Two grains, or a grain and a wall, that rush at each other from just outside the lists never overlap."""
+    pair = grains([[-1 - start / 2, 0, 0], [1 + start / 2, 0, 0]], velocity=[[1.0, 0, 0], [-1.0, 0, 0]])
+    bounded = grains([[0, 1 + start, 0]], velocity=[[0, -1.0, 0]], walls=[belt([0.0, 1.0, 0.0])])
+    together, single = (Simulation(bodies, dt=0.01, solver=exact()) for bodies in (pair, bounded))
+    for _ in range(40):
+        together.step()
+        single.step()
+        assert pair.position[1, 0] - pair.position[0, 0] >= 2.0 - 1e-12
+        assert bounded.position[0, 1] - bounded.walls[0].shape.point[1] >= 1.0 - 1e-12
+    assert not pair.velocity.any()
+    assert bounded.velocity[0, 1] == pytest.approx(1.0)
 
 
 def test_fast_wall_is_not_missed():

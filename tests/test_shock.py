@@ -343,8 +343,10 @@ def test_sliding_with_coupling_recomputes_the_normal_force():
 def test_frictionless_limit_of_the_general_law(gap, u, w, mu):
     """Without friction R = -(U_n + g/dt)/(w_nn dt) along n, whatever the coupling."""
     dt = 0.05
-    assume(gap / dt + u[0] < 0.0)
     r_n, r_1, r_2 = general_shock_law(gap, u, w, mu, dt)
+    if gap / dt + u[0] >= 0.0:
+        assert (r_n, r_1, r_2) == (0.0, 0.0, 0.0)
+        return
     assert isfinite(r_n)
     assert r_n == pytest.approx(-(gap / dt + u[0]) / dt / w[0], rel=1e-9)
     assert sqrt(r_1**2 + r_2**2) <= 1e-9 * r_n

@@ -239,13 +239,15 @@ def test_local_criterion_is_met_first_at_the_last_sweep(epsilon, delta):
     assert settled == [False] * (report.sweeps - 1) + [True]
 
 
-def test_global_criterion_is_met_first_at_the_last_sweep():
-    """Eq. (globalcrit): the change of <|R|> over the last sweep, over all candidates."""
+@pytest.mark.parametrize("carried", [0.0, 50.0])
+def test_global_criterion_is_met_first_at_the_last_sweep(carried):
+    """Eq. (globalcrit): the change of <|R|> over the last sweep, up or down, over all candidates."""
     epsilon = 1e-3
-    problem = prepare(triangular(4, 4, mu=0.3), DT)
+    problem, again = (prepare(triangular(4, 4, mu=0.3), DT) for _ in range(2))
+    problem.forces[:, 0] = again.forces[:, 0] = carried
     report = Sweeps(criterion=GlobalCriterion(epsilon)).solve(problem, np.random.default_rng(5))
-    trail = solve_by_hand(prepare(triangular(4, 4, mu=0.3), DT), report.sweeps, 5)
-    mean = np.array([strength(forces).mean() for forces in trail])
+    mean = np.array([strength(forces).mean() for forces in solve_by_hand(again, report.sweeps, 5)])
+    assert (mean[1] < mean[0]) == (carried > 0.0)
     settled = np.abs(np.diff(mean)) <= epsilon * mean[1:]
     assert settled.tolist() == [False] * (report.sweeps - 1) + [True]
 

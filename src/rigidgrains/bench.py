@@ -63,10 +63,11 @@ def dense_bodies(grains: int) -> Bodies:
     Each sphere has 5.6 contacts on average, about as many as in a random packing with friction.
     """
     rng = np.random.default_rng(0)
-    side = math.ceil((grains / 1.4) ** (1.0 / 3.0))
+    sites = round(grains / 0.7)
+    side = math.ceil((sites / 2.0) ** (1.0 / 3.0))
     cube = np.stack(np.meshgrid(*[np.arange(side)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
-    site = np.concatenate([2 * cube, 2 * cube + 1])
-    site = site[np.sort(rng.permutation(len(site))[: min(grains, int(0.7 * len(site)))])]
+    site = np.stack([2 * cube, 2 * cube + 1], axis=1).reshape(-1, 3)[:sites]
+    site = rng.permutation(site)[:grains]
     site = site[np.argsort(_morton(site), kind="stable")]
     position = site.astype(float)
     velocity = 0.01 * rng.normal(size=position.shape) - 0.02 * (position - position.mean(axis=0))

@@ -71,7 +71,11 @@ class Bodies:
         """Fill the arrays from positions (n, 3), radii (n,) and densities; masses follow from the dimension."""
         walls = walls or []
         n = len(radius)
-        radius = np.ascontiguousarray(radius, dtype=float)
+        radius = np.array(radius, dtype=float)
+        friction = np.array(friction, dtype=float, ndmin=2)
+        named = np.array([*np.unique(material), *(wall.material for wall in walls)])
+        if named.size and (named.min() < 0 or named.max() >= len(friction)):
+            raise ValueError(f"material {named.max()} has no row in a friction table of {len(friction)}; give it one")
         # I = m r^2 / inertia: disk 2, sphere 5/2
         inertia = 2.0 if dimension == 2 else 2.5
         volume = np.pi * radius**2 if dimension == 2 else 4.0 / 3.0 * np.pi * radius**3
@@ -89,15 +93,15 @@ class Bodies:
                 motion[row, INV_SPIN] = -1.0 / wall.mass
         return cls(
             dimension=dimension,
-            position=np.ascontiguousarray(position, dtype=float).reshape(n, 3),
+            position=np.array(position, dtype=float).reshape(n, 3),
             radius=radius,
             mass=mass,
             motion=motion,
             orientation=np.zeros(n) if dimension == 2 else np.tile([1.0, 0.0, 0.0, 0.0], (n, 1)),
             material=np.full(n, material, dtype=np.int32),
-            force=np.zeros((0, 3)) if force is None else np.ascontiguousarray(force, dtype=float),
-            gravity=np.zeros(3) if gravity is None else np.asarray(gravity, dtype=float),
-            friction=np.atleast_2d(np.asarray(friction, dtype=float)),
+            force=np.zeros((0, 3)) if force is None else np.array(force, dtype=float),
+            gravity=np.zeros(3) if gravity is None else np.array(gravity, dtype=float),
+            friction=friction,
             walls=walls,
             groups=groups or {},
         )
@@ -120,11 +124,11 @@ class Bodies:
 
 @kernel
 def top_speed(motion):  # type: ignore[no-untyped-def]
-    """Largest speed of any body; infinite if one is not a number."""
+    """Largest speed of any body; infinite if a speed or spin is not a number."""
     top = 0.0
     for i in range(motion.shape[0]):
         speed = motion[i, 0] * motion[i, 0] + motion[i, 1] * motion[i, 1] + motion[i, 2] * motion[i, 2]
-        if not speed < np.inf:
+        if not speed + abs(motion[i, 3] + motion[i, 4] + motion[i, 5]) < np.inf:
             return np.inf
         top = max(top, speed)
     return np.sqrt(top)

@@ -99,6 +99,10 @@ class Contacts:
         """The arrays a solver works on."""
         return ContactProblem(bodies.motion, self.pairs, self.geometry, self.forces, dt, bodies.position, bodies.radius)
 
+    def forget(self) -> None:
+        """Drop the forces: the next step starts without any."""
+        self.forces[:] = 0.0
+
     def gather(self, bodies: Bodies, neighbours: Neighbours, dt: float, *, gap: str) -> None:
         """Make the contact rows of this step and carry the forces over by the identity of each pair.
 

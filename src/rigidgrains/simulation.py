@@ -51,6 +51,8 @@ class Simulation:
             solver = make_solver(scene.solver) if solver is None else solver
         if dt is None or not (math.isfinite(dt) and dt > 0.0):
             raise ValueError(f"dt = {dt} is no time step; give a positive number of seconds, dt = 1e-4 for instance")
+        if self.bodies.count == 0:
+            raise ValueError("there are 0 grains to simulate; add some")
         self.dt = dt
         self.solver = solver or Sweeps()
         self.rng = np.random.default_rng(seed or 0)
@@ -84,8 +86,9 @@ class Simulation:
         bound = RUNAWAY * (top_speed(bodies.motion) + bodies.radius.max() / dt)
         self.last_solve = self.solver.solve(self.contacts.problem(bodies, dt), self.rng)
         top = top_speed(bodies.motion)
-        if not top <= bound:
+        if not top <= bound < math.inf:
             bodies.motion[: len(self._kept)] = self._kept
+            self.contacts.forget()
             raise DivergenceError(self._divergence(top))
         displacement = integrate.move(bodies, dt)
         self.steps += 1
@@ -103,6 +106,9 @@ class Simulation:
         """
         if until is None and steps is None:
             raise ValueError("run() needs an end: until = a time in seconds, or steps = a number")
+        for name, end_of_run in (("until", until), ("steps", steps)):
+            if end_of_run is not None and not 0 <= end_of_run < math.inf:
+                raise ValueError(f"{name} = {end_of_run} is no end of a run; give a finite number that is not negative")
         end = math.inf if steps is None else self.steps + steps
         if until is not None:
             end = min(end, self.steps + max(0, math.ceil((until - self.time) / self.dt - 1e-9)))

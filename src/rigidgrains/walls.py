@@ -12,6 +12,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from .detect.shapes import Plane
+
 Array = NDArray[np.float64]
 
 
@@ -77,15 +79,19 @@ class Wall:
     mass: float = math.inf
     load: float = 0.0
 
+    def __post_init__(self) -> None:
+        if self.guided and not isinstance(self.shape, Plane):
+            raise ValueError(f"wall '{self.name}' of mass {self.mass} cannot be guided: only a plane can be a piston")
+
     @property
     def guided(self) -> bool:
         return math.isfinite(self.mass)
 
     @property
     def normal(self) -> Array:
-        """Unit normal of a plane or plate."""
-        normal: Array = self.shape.normal  # type: ignore[attr-defined]
-        return normal
+        """Unit normal of a piston."""
+        assert isinstance(self.shape, Plane)
+        return self.shape.normal
 
     def surface_velocity(self, velocity: Array, points: Array) -> Array:
         """Velocity (m, 3) of the wall's material at surface points (m, 3), for translation `velocity`."""
@@ -95,13 +101,13 @@ class Wall:
     def advance(self, velocity: Array, dt: float) -> None:
         """Move the surface by one step: translate by velocity * dt, then turn about the centre of rotation."""
         drive = self.drive
-        self.shape.point += velocity * dt
+        self.shape.point = self.shape.point + velocity * dt
         if drive.rotates:
             rotation = rotation_matrix(drive.spin * dt)
             self.shape.turn(rotation)
             if drive.about is not None:
                 drive.about = drive.about + velocity * dt
-                self.shape.point[:] = drive.about + rotation @ (self.shape.point - drive.about)
+                self.shape.point = drive.about + rotation @ (self.shape.point - drive.about)
 
 
 def rotation_matrix(angle: Array) -> Array:

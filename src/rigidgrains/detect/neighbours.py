@@ -39,14 +39,13 @@ class Neighbours:
     walls: list[WallList] = field(default_factory=list)
     reference: Array = field(default_factory=lambda: np.empty((0, 3)))
     wall_travel: float = 0.0
-    wall_reach: float = 0.0
     builds: int = 0
 
     def refresh(self, bodies: Bodies, dt: float) -> None:
         """Build the lists anew if a pair outside of them could touch within this step."""
         n = bodies.count
         fastest = top_speed(bodies.motion[:n])
-        wall_step = dt * _wall_speed(bodies, self.wall_reach)
+        wall_step = dt * _wall_speed(bodies)
         self.wall_travel += wall_step
         if self.builds:
             moved = _farthest(bodies.position, self.reference)
@@ -74,30 +73,28 @@ class Neighbours:
                 now.last[here] = before.last[there]
         self.skin = skin
         self.reference = bodies.position.copy()
-        centre = bodies.position.mean(axis=0)
-        self.wall_reach = float(np.sqrt(((bodies.position - centre) ** 2).sum(axis=1).max())) + skin
         self.builds += 1
 
 
-def _wall_speed(bodies: Bodies, reach: float) -> float:
-    """Largest speed at which a wall's surface approaches a grain within reach of the grains' centre."""
+def _wall_speed(bodies: Bodies) -> float:
+    """Largest speed at which the surface of any wall can move towards a grain."""
     speed = 0.0
     for row, wall in enumerate(bodies.walls, start=bodies.count):
         fast = float(np.linalg.norm(bodies.motion[row, :3]))
         drive = wall.drive
         if drive.rotates and not (drive.about is None and wall.shape.turns_in_itself(drive.spin)):
             about = wall.shape.point if drive.about is None else drive.about
-            arm = reach + float(np.linalg.norm(bodies.position.mean(axis=0) - about))
-            fast += float(np.linalg.norm(drive.spin)) * arm
+            fast += float(np.linalg.norm(drive.spin)) * _farthest(bodies.position, about[None, :])
         speed = max(speed, fast)
     return speed
 
 
 @kernel
 def _farthest(position, reference):  # type: ignore[no-untyped-def]
-    """Largest distance from the positions at the time of building."""
+    """Largest distance of positions from their reference points, or from a single one."""
     top = 0.0
     for i in range(position.shape[0]):
-        x, y, z = position[i, 0] - reference[i, 0], position[i, 1] - reference[i, 1], position[i, 2] - reference[i, 2]
+        k = min(i, reference.shape[0] - 1)
+        x, y, z = position[i, 0] - reference[k, 0], position[i, 1] - reference[k, 1], position[i, 2] - reference[k, 2]
         top = max(top, x * x + y * y + z * z)
     return np.sqrt(top)

@@ -26,7 +26,8 @@ class StopWhenStatic(Observer):
 
     def look(self, simulation: Simulation) -> None:
         bodies = simulation.bodies
-        rows = bodies.count + sum(wall.guided for wall in bodies.walls)
-        self._quiet = self._quiet + 1 if top_speed(bodies.motion[:rows]) < self.speed else 0
+        pistons = [row for row, wall in enumerate(bodies.walls, start=bodies.count) if wall.guided]
+        fastest = max(top_speed(bodies.motion[: bodies.count]), top_speed(bodies.motion[pistons]))
+        self._quiet = self._quiet + 1 if fastest < self.speed else 0
         if self._quiet >= self.looks:
             raise StopRun(f"static: no body faster than {self.speed:g} m/s at {self.looks} looks in a row")

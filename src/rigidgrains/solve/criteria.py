@@ -5,6 +5,7 @@ dR is the change of a contact force over the last sweep; averages run over all c
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -29,6 +30,11 @@ class LocalCriterion:
     epsilon: float = 1e-3
     delta: float | None = None
 
+    def __post_init__(self) -> None:
+        _check("epsilon", self.epsilon, least=0.0)
+        if self.delta is not None:
+            _check("delta", self.delta, least=0.0)
+
     def tolerance(self, mean: float) -> tuple[float, float]:
         return self.epsilon, self.epsilon * mean if self.delta is None else self.delta
 
@@ -41,6 +47,9 @@ class GlobalCriterion:
     """Eq. (globalcrit): the change of <|R|> is at most epsilon <|R|>."""
 
     epsilon: float = 1e-4
+
+    def __post_init__(self) -> None:
+        _check("epsilon", self.epsilon, least=0.0)
 
     def tolerance(self, mean: float) -> tuple[float, float]:
         return 0.0, 0.0
@@ -55,8 +64,16 @@ class FixedSweeps:
 
     sweeps: int
 
+    def __post_init__(self) -> None:
+        _check("sweeps", self.sweeps, least=1)
+
     def tolerance(self, mean: float) -> None:
         return None
 
     def satisfied(self, sweeps: int, unsettled: int, mean: float, previous: float) -> bool:
         return sweeps >= self.sweeps
+
+
+def _check(name: str, value: float, *, least: float) -> None:
+    if not least <= value < math.inf:
+        raise ValueError(f"{name} = {value} makes no criterion; give a finite number of at least {least:g}")

@@ -65,15 +65,21 @@ def scatter(i, j, motion, n_x, n_y, n_z, p_n, p_x, p_y, p_z):  # type: ignore[no
 
 
 @kernel
-def apply_forces(motion, pairs, geometry, forces, dt):  # type: ignore[no-untyped-def]
-    """Bring the velocities up to date with the carried forces; returns the sum of |R|."""
+def total_force(forces):  # type: ignore[no-untyped-def]
+    """Sum of |R| over all candidates."""
     total = 0.0
+    for c in range(len(forces)):
+        total += math.sqrt(forces[c, 0] ** 2 + forces[c, 1] ** 2 + forces[c, 2] ** 2 + forces[c, 3] ** 2)
+    return total
+
+
+@kernel
+def apply_forces(motion, pairs, geometry, forces, dt):  # type: ignore[no-untyped-def]
+    """Bring the velocities up to date with the carried forces."""
     for c in range(len(pairs)):
         r_n, x, y, z = forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3]
         n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
         scatter(pairs[c, 0], pairs[c, 1], motion, n_x, n_y, n_z, dt * r_n, dt * x, dt * y, dt * z)
-        total += math.sqrt(r_n * r_n + x * x + y * y + z * z)
-    return total
 
 
 @kernel
@@ -93,8 +99,23 @@ def checked_sweep(sequence, motion, pairs, geometry, forces, dt, epsilon, delta)
         change, force = update(c, motion, pairs, geometry, forces, dt, rate)
         force = math.sqrt(force)
         total += force
-        if math.sqrt(change) > epsilon * force + delta:
+        if not math.sqrt(change) <= epsilon * force + delta:
             unsettled += 1
+    return unsettled, total
+
+
+@kernel
+def survey(motion, pairs, geometry, forces, dt, epsilon, delta):  # type: ignore[no-untyped-def]
+    """What a sweep would find, changing nothing: contacts with |dR| > epsilon |R| + delta, and the sum of |R|."""
+    rate = 1.0 / dt
+    unsettled, total = 0, 0.0
+    alone, first, own = np.empty((2, 8)), np.array([[0, 1]], dtype=np.int32), np.empty((1, 4))
+    for c in range(len(pairs)):
+        alone[0], alone[1], own[0] = motion[pairs[c, 0]], motion[pairs[c, 1]], forces[c]
+        change, force = update(0, alone, first, geometry[c : c + 1], own, dt, rate)
+        if not math.sqrt(change) <= epsilon * math.sqrt(force) + delta:
+            unsettled += 1
+        total += math.sqrt(forces[c, 0] ** 2 + forces[c, 1] ** 2 + forces[c, 2] ** 2 + forces[c, 3] ** 2)
     return unsettled, total
 
 
@@ -115,6 +136,6 @@ def parallel_sweep(before, motion, pairs, geometry, forces, dt, epsilon, delta):
         scatter(i, j, motion, n_x, n_y, n_z, dt * p_n, dt * p_x, dt * p_y, dt * p_z)
         force = math.sqrt(force)
         total += force
-        if math.sqrt(change) > epsilon * force + delta:
+        if not math.sqrt(change) <= epsilon * force + delta:
             unsettled += 1
     return unsettled, total

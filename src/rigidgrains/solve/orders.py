@@ -9,9 +9,12 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ..contacts import ContactProblem
-from .kernels import checked_sweep, parallel_sweep, sweep
+from .kernels import checked_sweep, parallel_sweep, survey, sweep
 
 Index = NDArray[np.int32]
+
+
+AXES = ("+x", "-x", "+y", "-y", "+z", "-z")
 
 
 class Order:
@@ -47,10 +50,18 @@ class Random(Order):
 
 
 class RandomSequential(Order):
-    """Random sequential update: independent draws, so that a contact may come up thrice or not at all."""
+    """Random sequential update: independent draws, so that a contact may come up thrice or not at all.
+
+    A sweep says nothing of the contacts it has missed, so the criterion is asked of all of them afterwards.
+    """
 
     def sequence(self, rng: Generator) -> Index:
         return rng.integers(len(self._sequence), size=len(self._sequence), dtype=np.int32)
+
+    def checked_sweep(self, problem: ContactProblem, rng: Generator, epsilon: float, delta: float) -> tuple[int, float]:
+        self.sweep(problem, rng)
+        p = problem
+        return survey(p.motion, p.pairs, p.geometry, p.forces, p.dt, epsilon, delta)
 
 
 @dataclass
@@ -61,6 +72,10 @@ class Ordered(Order):
     """
 
     axis: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.axis is not None and self.axis not in AXES:
+            raise ValueError(f"axis {self.axis!r} is unknown; choose one of {', '.join(AXES)}")
 
     def begin(self, problem: ContactProblem) -> None:
         super().begin(problem)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from numpy.random import Generator
 
 from ..contacts import ContactProblem
 from .criteria import Criterion, FixedSweeps, LocalCriterion
-from .kernels import apply_forces
+from .kernels import apply_forces, total_force
 from .orders import ORDERS, Order
 
 
@@ -48,19 +49,20 @@ class Sweeps:
             self.order = ORDERS[self.order]()
         if self.gap not in ("g_pos", "g"):
             raise ValueError(f"gap {self.gap!r} is unknown; choose 'g_pos' (overlaps stop growing) or 'g' (removed)")
-        if isinstance(self.criterion, FixedSweeps):
-            self.max_sweeps = max(self.max_sweeps, self.criterion.sweeps)
+        if self.max_sweeps < 1:
+            raise ValueError(f"max_sweeps = {self.max_sweeps} finds no force; give at least 1")
 
     def solve(self, problem: ContactProblem, rng: Generator) -> SolveReport:
         """Find the forces, starting from those carried over; velocities in `problem.motion` follow."""
         order, criterion, count = self.order, self.criterion, problem.count
         assert isinstance(order, Order)
-        total = apply_forces(problem.motion, problem.pairs, problem.geometry, problem.forces, problem.dt)
+        apply_forces(problem.motion, problem.pairs, problem.geometry, problem.forces, problem.dt)
         if count == 0:
             return SolveReport(sweeps=0, updates=0, converged=True, mean_force=0.0)
         order.begin(problem)
-        mean, unsettled, converged, sweeps = total / count, count, False, 0
-        while sweeps < self.max_sweeps and not converged:
+        mean, unsettled, converged, sweeps = total_force(problem.forces) / count, count, False, 0
+        most = criterion.sweeps if isinstance(criterion, FixedSweeps) else self.max_sweeps
+        while sweeps < most and not converged:
             tolerance = criterion.tolerance(mean)
             previous = mean
             if tolerance is None:
@@ -70,4 +72,6 @@ class Sweeps:
                 mean = total / count
             sweeps += 1
             converged = criterion.satisfied(sweeps, unsettled, mean, previous)
+        mean = total_force(problem.forces) / count
+        converged = converged and math.isfinite(mean)
         return SolveReport(sweeps=sweeps, updates=sweeps * count, converged=converged, mean_force=mean)

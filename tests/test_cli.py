@@ -1,0 +1,182 @@
+"""The command line as a user meets it: a process, its output and its exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+FIELDS = {
+    "grains", "steps", "time", "contacts", "sweeps_mean", "converged_steps", "mean_overlap", "max_overlap",
+    "kinetic_energy", "max_displacement_over_radius", "wall_force", "seconds",
+}  # fmt: skip
+
+SCENE = """
+dimension = 2
+gravity = [0, -9.81]
+[[grains]]
+count = 30
+radius = [0.9e-3, 1.1e-3]
+region = [[0, 0], [0.02, 0.02]]
+[[box]]
+lower = [0, 0]
+upper = [0.02, 0.03]
+open = ["top"]
+[run]
+dt = 1e-4
+steps = 50
+"""
+
+
+@pytest.fixture
+def cli(tmp_path):
+    def call(*words: object, check: int = 0) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "rigidgrains", *map(str, words)],
+            cwd=tmp_path, capture_output=True, text=True, env=os.environ | {"COLUMNS": "200"},
+        )  # fmt: skip
+        assert done.returncode == check, done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+        return done
+
+    (tmp_path / "scene.toml").write_text(SCENE)
+    return call
+
+
+def test_help_loads_no_compiler():
+    code = (
+        "import sys, rigidgrains.cli as c\n"
+        "try: c.app(['--help'])\n"
+        "except SystemExit: pass\n"
+        "print(sorted(m for m in ('numba', 'llvmlite', 'scipy', 'matplotlib') if m in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert "run" in done.stdout
+    assert "bench" in done.stdout
+
+
+def test_run_prints_one_json_object(cli, tmp_path):
+    done = cli("run", "scene.toml", "--json")
+    report = json.loads(done.stdout)
+    assert report.keys() >= FIELDS
+    assert report["grains"] == 30
+    assert report["steps"] == 50
+    assert report["time"] == pytest.approx(5e-3)
+    assert set(report["wall_force"]) == {"left", "right", "bottom"}
+    assert json.loads((tmp_path / "scene" / "report.json").read_text()) == report
+
+
+def test_run_tells_and_keeps_everything(cli, tmp_path):
+    done = cli("run", "scene.toml")
+    assert "grains" in done.stdout
+    assert "force on bottom" in done.stdout
+    assert {f.name for f in (tmp_path / "scene").iterdir()} == {
+        "report.json", "history.csv", "history.png", "packing.png", "scene.toml", "state.npz"
+    }  # fmt: skip
+    assert (tmp_path / "scene" / "scene.toml").read_text() == SCENE
+
+
+def test_a_second_run_leaves_the_first_alone(cli, tmp_path):
+    cli("run", "scene.toml", "--quiet", "--steps", 5)
+    first = (tmp_path / "scene" / "report.json").read_text()
+    done = cli("run", "scene.toml", "--quiet", "--steps", 6)
+    assert done.stdout == ""
+    assert (tmp_path / "scene" / "report.json").read_text() == first
+    assert json.loads((tmp_path / "scene-2" / "report.json").read_text())["steps"] == 6
+
+
+def test_command_line_wins_over_the_scene(cli):
+    assert json.loads(cli("run", "scene.toml", "--json", "--steps", 7).stdout)["steps"] == 7
+    assert json.loads(cli("run", "scene.toml", "--json", "--until", 2e-3).stdout)["steps"] == 20
+    first = json.loads(cli("run", "scene.toml", "--json", "--seed", 1).stdout)
+    again = json.loads(cli("run", "scene.toml", "--json", "--seed", 1).stdout)
+    other = json.loads(cli("run", "scene.toml", "--json", "--seed", 2).stdout)
+    assert first["kinetic_energy"] == again["kinetic_energy"] != other["kinetic_energy"]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("run", "missing.toml"), "missing.toml"),
+        (("run",), "--scene"),
+        (("run", "scene.toml", "--steps", "-3"), "--steps -3"),
+        (("run", "scene.toml", "--until", "nan"), "--until nan"),
+        (("run", "scene.toml", "--until", "soon"), "soon"),
+        (("run", "scene.toml", "--speed", "3"), "--speed"),
+        (("run", "scene.toml", "--seed", "-1"), "-1"),
+        (("run", "scene.toml", "--output", "scene.toml"), "scene.toml"),
+        (("new", "pistn"), "did you mean 'piston'?"),
+        (("info", "missing.toml"), "missing.toml"),
+        (("dance",), "dance"),
+    ],
+)
+def test_wrong_words_end_with_exit_code_2(cli, words, says):
+    done = cli(*words, check=2)
+    assert says in done.stderr + done.stdout
+
+
+def test_all_mistakes_of_a_file_at_once(cli, tmp_path):
+    text = SCENE.replace("radius", "raduis").replace("dt = 1e-4", "dt = 0").replace('"top"', '"tpo"')
+    (tmp_path / "bad.toml").write_text(text)
+    told = cli("run", "bad.toml", check=2).stderr
+    for piece in ("did you mean 'radius'?", "run.dt", "tpo", "line "):
+        assert piece in told
+
+
+def test_a_scene_without_end_or_time_step(cli, tmp_path):
+    (tmp_path / "endless.toml").write_text(SCENE.replace("steps = 50", ""))
+    assert "--until or --steps" in cli("run", "endless.toml", check=2).stderr
+    (tmp_path / "still.toml").write_text(SCENE.replace("dt = 1e-4", ""))
+    assert "dt = " in cli("run", "still.toml", check=2).stderr
+
+
+def test_divergence_is_told_and_the_last_good_state_kept(cli, tmp_path):
+    """The parallel update blows up in a compressed packing."""
+    text = SCENE.replace("count = 30", "count = 60").replace("steps = 50", "steps = 2000")
+    text += '[solver]\norder = "parallel"\ncriterion = "fixed"\nsweeps = 5000\n'
+    (tmp_path / "jacobi.toml").write_text(text)
+    done = cli("run", "jacobi.toml", "--quiet", check=3)
+    assert "diverged" in done.stderr
+    assert (tmp_path / "jacobi" / "state.npz").exists()
+
+
+def test_new_writes_a_scene_once(cli, tmp_path):
+    assert "drum" in cli("new", "--list").stdout
+    cli("new", "column")
+    assert "exists" in cli("new", "column", check=2).stderr
+    assert json.loads(cli("run", "column.toml", "--json").stdout)["grains"] == 20
+
+
+def test_info_and_schema(cli, tmp_path):
+    assert "numba" in cli("info").stdout
+    assert "30" in cli("info", "scene.toml").stdout
+    schema = json.loads(cli("schema").stdout)
+    assert {"grains", "plane", "piston", "cylinder", "solver"} <= set(schema["properties"])
+    cli("schema", "--output", "scene.schema.json")
+    assert json.loads((tmp_path / "scene.schema.json").read_text()) == schema
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_ctrl_c_ends_cleanly_with_the_report_so_far(tmp_path):
+    (tmp_path / "scene.toml").write_text(SCENE.replace("steps = 50", "steps = 100000000"))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rigidgrains", "run", "scene.toml", "--json"],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + 120
+    while not (tmp_path / "scene" / "scene.toml").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    report = json.loads(out)
+    assert report["stopped"] == "interrupted"
+    assert report["steps"] > 0
+    assert (tmp_path / "scene" / "state.npz").exists()

@@ -1,0 +1,125 @@
+"""Every gallery scene runs to its end through the same road as `rigidgrains run`, and shows its number."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rigidgrains.gallery import scene_text, scenes
+from rigidgrains.runner import run_scene
+from rigidgrains.scene import load_scene
+from rigidgrains.simulation import Simulation
+
+G = 9.81
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run a gallery scene; its report, final state and bodies at the start."""
+
+    def go(name: str):
+        path = tmp_path / f"{name}.toml"
+        path.write_text(scene_text(name))
+        outcome = run_scene(path, output=tmp_path / "out", progress=False)
+        files = {file.name for file in outcome.folder.iterdir()}
+        assert files == {"report.json", "history.csv", "history.png", "packing.png", "scene.toml", "state.npz"}
+        assert json.loads((outcome.folder / "report.json").read_text())["warnings"] == outcome.report.warnings == []
+        return outcome.report, np.load(outcome.folder / "state.npz"), load_scene(path).build()
+
+    return go
+
+
+def test_every_scene_is_listed_with_a_title_and_tested():
+    tested = {name.removeprefix("test_the_") for name in globals() if name.startswith("test_the_")}
+    assert tested == set(scenes())
+    assert all(scenes().values())
+
+
+def test_the_collision(run):
+    """m1 v / (m1 + m2) with masses as the cubes of the radii, 1 and 8."""
+    _, state, _ = run("collision")
+    assert state["velocity"][:, 0] == pytest.approx([1 / 9, 1 / 9], rel=1e-12)
+    assert np.all(state["velocity"][:, 1:] == 0.0)
+
+
+def test_the_chain(run):
+    """At rest the wall carries the force on the last disk."""
+    report, _, _ = run("chain")
+    assert report.wall_force["wall"] == pytest.approx([-0.05, 0.0], rel=1e-4, abs=1e-12)
+    assert report.sweeps_mean == pytest.approx(40, abs=1.0)  # steps without a candidate need none
+
+
+def test_the_column(run):
+    """The k-th contact from the top carries k m g."""
+    report, state, bodies = run("column")
+    weight = bodies.mass[0] * G
+    carried = sorted(np.linalg.norm(state["contact_force"], axis=1))
+    assert carried == pytest.approx(weight * np.arange(1, 21), rel=1e-6)
+    assert report.wall_force["floor"] == pytest.approx([0, 0, -20 * weight], rel=1e-6, abs=1e-9)
+
+
+def test_the_incline(run):
+    """Rolling: a = 5/7 g sin; slipping: a = g (sin - mu cos)."""
+    report, state, _ = run("incline")
+    down = np.array([math.cos(math.radians(30)), 0, -math.sin(math.radians(30))])
+    rolling, sliding = state["velocity"] @ down
+    assert rolling == pytest.approx(5 / 7 * G * 0.5 * report.time, rel=1e-6)
+    assert sliding == pytest.approx(G * (0.5 - 0.1 * math.sqrt(0.75)) * report.time, rel=1e-6)
+
+
+def test_the_piston(run):
+    """Box and grains stand: the walls carry weight and load."""
+    report, _, bodies = run("piston")
+    weight = bodies.mass.sum() * G
+    lift = -sum(report.wall_force[name][1] for name in ("left", "right", "bottom"))
+    assert lift == pytest.approx(weight + 4.0 * G + 40.0, rel=5e-3)
+    assert report.wall_force["piston"][1] == pytest.approx(4.0 * G + 40.0, rel=5e-3)
+    assert report.max_overlap < 0.02
+    assert report.mean_overlap < 1e-3
+
+
+def test_the_pile(run):
+    report, _, bodies = run("pile")
+    lift = -sum(force[2] for force in report.wall_force.values())
+    assert lift == pytest.approx(bodies.mass.sum() * G, rel=0.02)
+    assert report.kinetic_energy < 1e-3 * bodies.mass.sum() * G * bodies.radius.mean()
+
+
+def test_the_drum(tmp_path):
+    """Newton for all grains together, step by step: what the drum carries is the weight and the change of momentum."""
+    path = tmp_path / "drum.toml"
+    path.write_text(scene_text("drum"))
+    simulation = Simulation(load_scene(path))
+    bodies = simulation.bodies
+    carried, lean = [], []
+    momentum = (bodies.mass[:, None] * bodies.velocity).sum(axis=0)
+    simulation.observe(lambda sim: carried.append(sim.contacts.force[sim.contacts.wall_rows[0]].sum(axis=0)))
+    simulation.observe(lambda sim: lean.append(np.average(bodies.position[:, 0], weights=bodies.mass)), every=10)
+    report = simulation.run(until=1.0)
+    change = (bodies.mass[:, None] * bodies.velocity).sum(axis=0) - momentum
+    weight = bodies.mass.sum() * G
+    expected = np.array([0.0, -weight, 0.0]) - change / report.time
+    assert np.mean(carried, axis=0) == pytest.approx(expected, abs=1e-9 * weight)
+    assert np.mean(carried, axis=0)[1] == pytest.approx(-weight, rel=0.02)
+    # Turning counter-clockwise, the drum carries its grains to the right, and no grain leaves it.
+    assert np.mean(lean[len(lean) // 2 :]) > 0.1 * 0.055
+    assert np.linalg.norm(bodies.position, axis=1).max() < 0.055
+
+
+def test_the_hopper(run):
+    """All grains end in the tray, which carries their weight."""
+    report, state, bodies = run("hopper")
+    assert state["position"][:, 1].max() < 0.0585  # below the opening
+    lift = -sum(force[1] for name, force in report.wall_force.items() if name.startswith("tray"))
+    assert lift == pytest.approx(bodies.mass.sum() * G, rel=0.01)
+    assert report.wall_force["left chute"] == report.wall_force["right chute"] == [0.0, 0.0]
+
+
+def test_every_scene_file_loads():
+    """As it lies in the package, without a mistake."""
+    for name in scenes():
+        assert load_scene(Path(__file__).parent.parent / "src" / "rigidgrains" / "gallery" / f"{name}.toml").title
