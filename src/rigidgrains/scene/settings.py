@@ -77,7 +77,7 @@ class Solver(Section):
     epsilon: Positive = Field(default=1e-3, description="relative change of the forces allowed by the criterion")
     delta: NotNegative | None = Field(default=None, description="local: change of a force that never matters (N)")
     sweeps: Count | None = Field(default=None, description="fixed: number of sweeps in each time step")
-    max_sweeps: Count = Field(default=1000, description="most sweeps in one time step")
+    max_sweeps: Count = Field(default=5000, description="most sweeps in one time step")
     gap: Literal["g_pos", "g"] = Field(default="g_pos", description="gap in the law: open gaps only, or overlaps too")
 
     def mistakes(self, dimension: int) -> Iterator[Problem]:

@@ -39,7 +39,7 @@ class Sweeps:
 
     order: str | Order = "random"
     criterion: Criterion = field(default_factory=LocalCriterion)
-    max_sweeps: int = 1000
+    max_sweeps: int = 5000
     gap: str = "g_pos"
 
     def __post_init__(self) -> None:
