@@ -40,7 +40,7 @@ def scene_facts(path: Path) -> Rows:
     rows = [
         ("scene", f"{path}, {scene.dimension}D" + (f", {scene.title}" if scene.title else "")),
         ("grains", f"{bodies.count:,}, {mass.sum():.4g} kg in all"),
-        ("radius", f"{radius.min():.4g} to {radius.max():.4g} m"),
+        ("radius", f"{radius.min():.4g} m" if np.ptp(radius) == 0.0 else f"{radius.min():.4g} to {radius.max():.4g} m"),
         ("walls", ", ".join(wall.name for wall in bodies.walls) or "none"),
         ("friction", ", ".join(f"{mu:g}" for mu in np.unique(bodies.friction))),
         ("gravity", f"{gravity:g} m/s^2"),
@@ -51,9 +51,10 @@ def scene_facts(path: Path) -> Rows:
         if gravity > 0.0:
             fall = (2.0 * radius.mean() / gravity) ** 0.5 / scene.run.dt
             rows.append(("resolution", f"{fall:.0f} steps for a fall through one mean radius"))
-    if scene.run.until is not None or scene.run.steps is not None:
-        end = f"{scene.run.until:g} s" if scene.run.until is not None else f"{scene.run.steps:,} steps"
-        rows.append(("runs to", end))
+    ends = [f"{scene.run.until:g} s"] if scene.run.until is not None else []
+    ends += [f"{scene.run.steps:,} steps"] if scene.run.steps is not None else []
+    if ends:
+        rows.append(("runs to", " or ".join(ends)))
     return rows
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, NoReturn
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError, Parameter, Token
 from rich.console import Console
 
 from . import __version__
@@ -33,13 +34,22 @@ def main() -> None:
         sys.exit(1)
 
 
+def _whole(kind: object, tokens: Sequence[Token]) -> int:
+    """A whole number: 2.5 steps are a mistake, not two."""
+    try:
+        return int(tokens[0].value)
+    except ValueError:
+        raise ValueError(f"{tokens[0].value} is not a whole number") from None
+
+
 @app.command
 def run(
     scene: Path,
+    /,
     *,
     until: float | None = None,
-    steps: int | None = None,
-    seed: int | None = None,
+    steps: Annotated[int | None, Parameter(converter=_whole)] = None,
+    seed: Annotated[int | None, Parameter(converter=_whole)] = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
@@ -123,7 +133,7 @@ def new(
 
 
 @app.command
-def info(scene: Path | None = None) -> None:
+def info(scene: Path | None = None, /) -> None:
     """Say what a scene holds, or, without one, what is installed here.
 
     Parameters

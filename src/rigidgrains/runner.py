@@ -58,7 +58,8 @@ def run_scene(
         simulation.observe(Progress(), every=5)
     if scene.run.stop_speed is not None:
         simulation.observe(StopWhenStatic(scene.run.stop_speed))
-    shutil.copyfile(path, folder / "scene.toml")
+    if not (folder / "scene.toml").exists() or not path.samefile(folder / "scene.toml"):
+        shutil.copyfile(path, folder / "scene.toml")
     try:
         simulation.run(until=until, steps=steps)
     except DivergenceError as failure:
@@ -84,12 +85,18 @@ def save(simulation: Simulation, history: History, folder: Path, output: Output)
         from .view.series import draw_history
 
         draw_history(history, folder / "history.png")
+    for name, written in (("packing.png", output.picture), ("history.png", output.plot and len(history))):
+        if not written:  # a picture of an earlier run would be taken for one of this
+            (folder / name).unlink(missing_ok=True)
     return report
 
 
 def save_state(simulation: Simulation, path: Path) -> None:
-    """Grains and contacts of the last step as plain arrays in SI units."""
+    """Grains, walls and contacts of the last step as plain arrays; contact_wall is -1 between grains."""
     bodies, contacts = simulation.bodies, simulation.contacts
+    wall = np.full(contacts.count, -1)
+    for w, rows in enumerate(contacts.wall_rows):
+        wall[rows] = w
     np.savez(
         path,
         time=simulation.time,
@@ -100,7 +107,11 @@ def save_state(simulation: Simulation, path: Path) -> None:
         radius=bodies.radius,
         mass=bodies.mass,
         load=loads(bodies, contacts),
+        wall_name=np.array([wall.name for wall in bodies.walls], dtype=str),
+        wall_point=np.array([wall.shape.point for wall in bodies.walls]).reshape(-1, 3),
+        wall_velocity=bodies.motion[bodies.count : bodies.count + len(bodies.walls), 0:3],
         contact_pair=contacts.pairs,
+        contact_wall=wall,
         contact_normal=contacts.normal,
         contact_gap=contacts.gap,
         contact_force=contacts.force,

@@ -55,7 +55,8 @@ class Simulation:
             raise ValueError("there are 0 grains to simulate; add some")
         self.dt = dt
         self.solver = solver or Sweeps()
-        self.rng = np.random.default_rng(seed or 0)
+        self.seed = seed or 0
+        self.rng = np.random.default_rng(self.seed)
         self.steps = 0
         self.neighbours = Neighbours()
         self.contacts = Contacts()

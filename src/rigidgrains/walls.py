@@ -37,7 +37,7 @@ class Drive:
     """Prescribed motion: constant velocity, harmonic oscillation, rotation about a point.
 
     velocity  : (3,) m/s
-    amplitude : (3,) m; displacement amplitude * sin(2 pi frequency t + phase)
+    amplitude : (3,) m; displacement amplitude * (sin(2 pi frequency t + phase) - sin(phase))
     frequency : Hz
     phase     : rad
     spin      : (3,) rad/s, about the point `about` (None: the wall's own point)

@@ -48,6 +48,11 @@ class History(Observer):
             )
         )
 
+    def finish(self, simulation: Simulation) -> None:
+        """The last step is always recorded."""
+        if simulation.steps and (not self.rows or self.rows[-1][0] != simulation.time):
+            self.look(simulation)
+
     def __len__(self) -> int:
         return len(self.rows)
 

@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from .. import __version__
 from . import measure
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ class Report:
     max_displacement_over_radius: float
     wall_force: dict[str, list[float]]
     seconds: float
+    seed: int = 0
+    version: str = __version__
     stopped: str = ""
     warnings: list[str] = field(default_factory=list)
 
@@ -89,6 +92,7 @@ class Report:
             max_displacement_over_radius=tally.displacement,
             wall_force=measure.wall_forces(bodies, contacts),
             seconds=tally.seconds,
+            seed=simulation.seed,
             stopped=tally.stopped,
         )
         report.warnings = list(report._warnings())
@@ -129,7 +133,7 @@ class Report:
             ("kinetic energy", f"{self.kinetic_energy:.4g} J"),
             ("displacement", f"{self.max_displacement_over_radius:.2g} radii in one step at most"),
             *((f"force on {name}", _vector(force)) for name, force in self.wall_force.items()),
-            ("cost", f"{self.seconds:.2f} s, {self.updates / max(self.seconds, 1e-9) / 1e6:.1f} million updates/s"),
+            ("cost", f"{self.seconds:.2f} s for {self.updates:,} contact updates"),
         ]
         if self.stopped:
             rows.append(("stopped", self.stopped))

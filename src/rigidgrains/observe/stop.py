@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 class StopWhenStatic(Observer):
-    """Ends the run when no body has been faster than `speed` (m/s) at `looks` looks in a row."""
+    """Ends the run when no grain or piston was faster than `speed` (m/s) at `looks` looks in a row.
+
+    Only looks at which some contact carries a force count: grains about to fall are slow, but not at rest.
+    """
 
     def __init__(self, speed: float, *, looks: int = 10) -> None:
         if not (math.isfinite(speed) and speed > 0.0):
@@ -28,6 +31,7 @@ class StopWhenStatic(Observer):
         bodies = simulation.bodies
         pistons = [row for row, wall in enumerate(bodies.walls, start=bodies.count) if wall.guided]
         fastest = max(top_speed(bodies.motion[: bodies.count]), top_speed(bodies.motion[pistons]))
-        self._quiet = self._quiet + 1 if fastest < self.speed else 0
+        at_rest = fastest < self.speed and simulation.contacts.forces[:, 0].any()
+        self._quiet = self._quiet + 1 if at_rest else 0
         if self._quiet >= self.looks:
             raise StopRun(f"static: no body faster than {self.speed:g} m/s at {self.looks} looks in a row")

@@ -16,7 +16,7 @@ SIDES = {2: ("left", "right", "bottom", "top"), 3: ("left", "right", "front", "b
 
 
 class Oscillation(Section):
-    """Harmonic motion: displacement amplitude * sin(2 pi frequency t + phase)."""
+    """Harmonic motion: displacement amplitude * (sin(2 pi frequency t + phase) - sin(phase))."""
 
     amplitude: Vector = Field(description="amplitude vector (m)")
     frequency: Positive = Field(description="frequency (Hz)")
@@ -29,7 +29,8 @@ class Surface(Section):
     name: Name = Field(description="name of the wall")
     material: Name | None = Field(default=None, description="name of the material")
     friction: NotNegative | None = Field(
-        default=None, description="friction coefficient against everything; wins over the material"
+        default=None,
+        description="friction coefficient against everything that no [[pair]] names; wins over the material",
     )
 
 

@@ -49,6 +49,25 @@ class SceneError(ValueError):
         return "\n".join([f"{origin}{len(lines)} mistakes in the scene", *lines])
 
 
+@dataclass(frozen=True)
+class Origin:
+    """The file a scene was read from, and the line of each table and key in it."""
+
+    source: str
+    lines: dict[str, int]
+
+    def locate(self, error: SceneError) -> SceneError:
+        """The same mistakes with the file and their lines, in the order of the lines."""
+        problems = [replace(problem, line=self.line(problem.place)) for problem in error.problems]
+        return SceneError(sorted(problems, key=lambda problem: problem.line or 0), source=self.source)
+
+    def line(self, place: str) -> int | None:
+        """Line of a place, or of the nearest table around it."""
+        while place and place not in self.lines:
+            place = place[: max(place.rfind("."), place.rfind("["), 0)]
+        return self.lines.get(place)
+
+
 def plain_problems(error: ValidationError, model: type[BaseModel]) -> list[Problem]:
     """Pydantic's errors of one table in plain sentences."""
     problems: list[Problem] = []

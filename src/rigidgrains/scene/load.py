@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import replace
 from pathlib import Path
 
-from .errors import ABSENT, Problem, SceneError
+from .errors import ABSENT, Origin, Problem, SceneError
 from .scene import Scene
 
 HEADER = re.compile(r"\s*(\[\[?)\s*([\w.\-\s]+?)\s*\]")
@@ -21,13 +20,13 @@ def load_scene(path: str | Path) -> Scene:
         words = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SceneError([Problem("", ABSENT, f"not valid TOML: {error}")], source=str(path)) from None
+    origin = Origin(str(path), line_numbers(text))
     try:
-        return Scene(**words)
+        scene = Scene(**words)
     except SceneError as error:
-        lines = line_numbers(text)
-        problems = [replace(problem, line=find_line(problem.place, lines)) for problem in error.problems]
-        problems.sort(key=lambda problem: problem.line or 0)
-        raise SceneError(problems, source=str(path)) from None
+        raise origin.locate(error) from None
+    scene._origin = origin
+    return scene
 
 
 def read_text(path: Path) -> str:
@@ -61,10 +60,3 @@ def line_numbers(text: str) -> dict[str, int]:
         elif key := KEY.match(line):
             lines.setdefault(f"{prefix}.{key[1]}" if prefix else key[1], number)
     return lines
-
-
-def find_line(place: str, lines: dict[str, int]) -> int | None:
-    """Line of a place, or of the nearest table around it."""
-    while place and place not in lines:
-        place = place[: max(place.rfind("."), place.rfind("["), 0)]
-    return lines.get(place)

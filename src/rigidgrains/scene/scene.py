@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field, PrivateAttr, ValidationError
 
 from .confinement import Box, Cylinder, Piston, Plane
-from .errors import Problem, SceneError, plain_problems
+from .errors import Origin, Problem, SceneError, plain_problems
 from .grains import Grains
 from .references import Tables, repeated_names, unknown_names
 from .section import Section, vector_length
@@ -37,6 +38,7 @@ class Scene(Section):
     """Grains, walls, materials and forces, and how to run them; `build` makes the bodies."""
 
     model_config = ConfigDict(frozen=False, validate_assignment=True, title="rigidgrains scene")
+    _origin: Origin | None = PrivateAttr(default=None)
 
     title: str | None = Field(default=None, strict=True, description="a line about the scene")
     dimension: Literal[2, 3] = Field(default=2, description="2 for disks, 3 for spheres")
@@ -68,7 +70,8 @@ class Scene(Section):
             settings = {key: table for key, table in singles.items() if table is not None}
             problems += table_mistakes(tables, settings, dimension)
             problems += repeated_names(tables, dimension)
-            problems += unknown_names(tables, {key: unreadable_names(rows) for key, rows in lists.items()})
+            partly = {key: [readable_part(key, *row) for row in rows] for key, rows in lists.items()}
+            problems += unknown_names(partly, {key: unreadable_names(rows) for key, rows in lists.items()})
             problems += wrong_gravity(words.get("gravity"), dimension)
         if problems:
             raise SceneError(problems)
@@ -149,9 +152,12 @@ class Scene(Section):
         from .build import build
 
         run = self.run if seed is None else Run(seed=seed)
-        if problems := self.problems():
-            raise SceneError(problems)
-        return build(self, run.seed)
+        try:
+            if problems := self.problems():
+                raise SceneError(problems)
+            return build(self, run.seed)
+        except SceneError as error:
+            raise self._origin.locate(error) if self._origin else error from None
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
@@ -193,6 +199,21 @@ def table_mistakes(tables: Tables, settings: dict[str, Section], dimension: int)
     places = {f"{key}[{i}]": table for key, rows in tables.items() for i, table in enumerate(rows) if table is not None}
     for place, table in {**places, **settings}.items():
         yield from (problem.inside(place) for problem in table.mistakes(dimension))
+
+
+def readable_part(key: str, item: Any, table: Any) -> Any:
+    """A table without the fields that cannot be read, for the names it refers to; None if too little is left."""
+    if table is not None or not isinstance(item, dict):
+        return table
+    try:
+        LISTS[key](**item)
+    except SceneError as error:
+        wrong = {re.split(r"[.\[]", problem.place)[0] for problem in error.problems}
+        try:
+            return LISTS[key](**{word: value for word, value in item.items() if word not in wrong})
+        except SceneError:
+            return None
+    return None
 
 
 def unreadable_names(rows: list[tuple[Any, Any]]) -> set[str]:

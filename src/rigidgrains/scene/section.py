@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from .errors import ABSENT, Problem, SceneError, plain_problems
 
-EXAMPLE = {2: "[0.0, 1.0]", 3: "[0.0, 0.0, 1.0]"}
+EXAMPLE = {2: "[0.0, -1.0]", 3: "[0.0, 0.0, -1.0]"}
 
 
 class Section(BaseModel):

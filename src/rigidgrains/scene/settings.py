@@ -59,7 +59,9 @@ class Run(Section):
     until: Positive | None = Field(default=None, description="time at which to stop (s)")
     steps: Count | None = Field(default=None, description="number of steps after which to stop")
     seed: Seed = Field(default=0, description="seed of all random numbers")
-    stop_speed: Positive | None = Field(default=None, description="stop when no grain is faster (m/s)")
+    stop_speed: Positive | None = Field(
+        default=None, description="stop when no grain or piston was faster for ten steps (m/s)"
+    )
 
 
 ORDERS = Literal["random", "random_sequential", "ordered", "random_blocks", "symmetric", "parallel"]
@@ -91,6 +93,9 @@ class Solver(Section):
             yield self.wrong("delta", f"belongs to criterion = 'local', not to '{self.criterion}'; remove it")
         if self.sweeps is not None and self.criterion != "fixed":
             yield self.wrong("sweeps", "belongs to criterion = 'fixed'; write max_sweeps to bound the sweeps")
+        for key in ("epsilon", "max_sweeps"):
+            if self.given(key) and self.criterion == "fixed":
+                yield self.wrong(key, "belongs to criterion = 'local' or 'global', not to 'fixed'; remove it")
         if self.sweeps is None and self.criterion == "fixed":
             yield Problem("sweeps", ABSENT, "missing; give the number of sweeps for criterion = 'fixed'")
 

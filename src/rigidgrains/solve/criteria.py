@@ -46,7 +46,7 @@ class LocalCriterion:
 class GlobalCriterion:
     """Eq. (globalcrit): the change of <|R|> is at most epsilon <|R|>."""
 
-    epsilon: float = 1e-4
+    epsilon: float = 1e-3
 
     def __post_init__(self) -> None:
         _check("epsilon", self.epsilon, least=0.0)

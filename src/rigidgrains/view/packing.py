@@ -48,13 +48,16 @@ def draw_packing(
         raise ValueError(f"colour {colour!r} is unknown; choose one of {', '.join(COLOURS)}")
     label, cmap, ink = COLOURS[colour]
     bodies = simulation.bodies
+    forces = forces and bool((simulation.contacts.forces[:, 0] > 0.0).any())
     value = _value(simulation, colour)
     norm = Normalize(value.min() if colour == "radius" else 0.0, _top(value, colour))
     flat = bodies.position[:, :2] if bodies.dimension == 2 else bodies.position @ VIEW[:2].T
     low, high = _frame(simulation, flat)
     size = SIDE * (high - low) / max(high - low)
+    flat_figure = size[1] < 3.0  # too low for a colour bar at its side
     panels = 2 if bodies.dimension == 3 and forces else 1
-    figure = Figure(figsize=(panels * max(size[0], 4.0) + 1.5, max(size[1], 1.6) + 0.8), layout="constrained")
+    width = panels * max(size[0], 4.0) + (0.5 if flat_figure else 1.5)
+    figure = Figure(figsize=(width, max(size[1], 0.6) + (2.0 if flat_figure else 0.8)), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots(1, panels, squeeze=False)[0]
     for panel in axes:
@@ -73,9 +76,18 @@ def draw_packing(
             panel.set_axis_off()
     if forces:
         axes[-1].add_collection(_force_lines(simulation, flat, ink, SIDE * 72.0 / max(high - low)))
-    bar = figure.colorbar(ScalarMappable(norm, cmap), ax=axes[0] if panels == 1 else axes, shrink=0.7, pad=0.02)
-    bar.set_label(label)
-    figure.suptitle(_caption(simulation, forces), fontsize=11)
+    figure.colorbar(
+        ScalarMappable(norm, cmap),
+        ax=axes[0] if panels == 1 else list(axes),
+        label=label,
+        shrink=0.7,
+        pad=0.02,
+        orientation="horizontal" if flat_figure else "vertical",
+    )
+    if panels == 1:
+        axes[0].set_title(_caption(simulation, forces), fontsize=11)
+    else:
+        figure.suptitle(_caption(simulation, forces), fontsize=11)
     if path is not None:
         figure.savefig(path, dpi=180)
     return figure
@@ -104,7 +116,7 @@ def _top(value: Array, colour: str) -> float:
 
 def _caption(simulation: Simulation, forces: bool) -> str:
     carrying = int((simulation.contacts.forces[:, 0] > 0.0).sum())
-    text = f"{simulation.bodies.count:,} grains at t = {simulation.time:.4g} s"
+    text = f"{simulation.bodies.count:,} grains at t = {simulation.time:.3g} s"
     return f"{text}, {carrying:,} contact forces (line width)" if forces else text
 
 
@@ -144,7 +156,7 @@ def _force_lines(simulation: Simulation, flat: Array, ink: str, scale: float) ->
     among_grains = pairs[:, 1] < bodies.count
     second = np.where(among_grains[:, None], flat[np.where(among_grains, pairs[:, 1], 0)], touch)
     strong = float(np.quantile(force, 0.995)) if len(force) else 1.0
-    width = bodies.radius.mean() * scale * np.minimum(force / (strong or 1.0), 1.3)
+    width = min(bodies.radius.mean() * scale, 12.0) * np.minimum(force / (strong or 1.0), 1.3)
     return LineCollection(
         list(np.stack([first, second], axis=1)), linewidths=width, colors=ink, alpha=0.8, capstyle="round"
     )

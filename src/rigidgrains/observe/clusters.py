@@ -1,0 +1,82 @@
+"""Clusters: grains held together by contacts, found by union-find."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..compiled import kernel
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """label : (n,) cluster of each grain; size : (k,) grains; extent : (k,) m, the longest side of its bounding box."""
+
+    label: Index
+    size: Index
+    extent: Array
+
+    @property
+    def largest(self) -> int:
+        """The cluster with the most grains."""
+        return int(np.argmax(self.size))
+
+
+def find_clusters(pairs: Index, joined: NDArray[np.bool_], position: Array, radius: Array) -> Clusters:
+    """Clusters of grains joined by the marked contacts; walls join nobody, and a grain alone is a cluster."""
+    n = len(radius)
+    label = np.arange(n, dtype=np.int32)
+    _unite(pairs, joined, label)
+    count = _number(label)
+    size = np.bincount(label, minlength=count).astype(np.int32)
+    low, high = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
+    _bound(label, position, radius, low, high)
+    return Clusters(label, size, (high - low).max(axis=1))
+
+
+@kernel
+def _root(label, i):  # type: ignore[no-untyped-def]
+    """Follow a grain to its root, halving the path on the way."""
+    while label[i] != i:
+        label[i] = label[label[i]]
+        i = label[i]
+    return i
+
+
+@kernel
+def _unite(pairs, joined, label):  # type: ignore[no-untyped-def]
+    """Join the grains of each marked contact; roots are the lowest numbers."""
+    for c in range(len(pairs)):
+        if joined[c] and pairs[c, 1] < label.size:
+            a, b = _root(label, pairs[c, 0]), _root(label, pairs[c, 1])
+            label[max(a, b)] = min(a, b)
+
+
+@kernel
+def _number(label):  # type: ignore[no-untyped-def]
+    """Turn roots into numbers from 0; returns how many clusters there are. A root comes before its grains."""
+    count = 0
+    for i in range(label.size):
+        if label[i] == i:
+            label[i] = -1 - count
+            count += 1
+        else:
+            label[i] = label[label[i]]
+    for i in range(label.size):
+        label[i] = -1 - label[i]
+    return count
+
+
+@kernel
+def _bound(label, position, radius, low, high):  # type: ignore[no-untyped-def]
+    """Bounding box of each cluster."""
+    for i in range(label.size):
+        k, r = label[i], radius[i]
+        for a in range(3):
+            low[k, a] = min(low[k, a], position[i, a] - r)
+            high[k, a] = max(high[k, a], position[i, a] + r)

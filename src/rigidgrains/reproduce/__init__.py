@@ -1,0 +1,21 @@
+"""The paper, reproduced: one module per figure or claim."""
+
+from __future__ import annotations
+
+from .base import Target
+
+TARGETS = {
+    target.name: target
+    for target in (
+        Target("graphs", "Signorini and Coulomb graphs traced by the shock law", "graphs"),
+        Target("collision", "two-step shock, energy pumping, inelastic collapse", "collision"),
+        Target("diffusion", "the diffusion constant q of every order", "diffusion"),
+        Target("oscillation", "the chain that rings: 50 disks against a wall", "oscillation"),
+        Target("dispersion", "frequency and damping of several modes", "dispersion"),
+        Target("packing-waves", "sound in a packing of 1000 disks", "packing_waves"),
+        Target("thought-experiment", "how deep a sudden load reaches", "thought_experiment"),
+        Target("iterations", "sweeps and cost against system size", "iterations"),
+        Target("springs", "the spring and dashpot counterpart", "springs"),
+        Target("criteria", "overlap against sweeps for each criterion", "criteria"),
+    )
+}

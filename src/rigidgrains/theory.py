@@ -1,0 +1,76 @@
+"""The chain theory of the paper: what a finite number of sweeps does to rigid grains.
+
+Contact forces relax by diffusion, q d^2 per sweep. Stop after N_I sweeps and the grains behave, on large scales, like
+masses on springs. In these functions d is the grain diameter (m), m its mass (kg), dt the time step (s), sweeps is N_I,
+and q is the diffusion constant of the order in units of d^2 per sweep.
+"""
+
+from __future__ import annotations
+
+import math
+
+Q_RANDOM = (4.0 * math.sqrt(math.e) - 5.0) / 2.0  # Eq. (q-randsweep), 0.797
+Q_PARALLEL = 0.5  # Eq. (q1)
+
+# A long wave of wave number k decays by exp(-q (k d)^2) per sweep. Independent draws average to the parallel law. A
+# sweep along the chain, R_i = (R_i-1 (new) + R_i+1 (old))/2, multiplies it by exp(ikd)/(2 - exp(-ikd)), which is
+# exp(-(kd)^2 + ...), and so does one backwards; blocks of many contacts are such sweeps.
+Q = {
+    "Random": Q_RANDOM,
+    "RandomSequential": 0.5,
+    "Ordered": 1.0,
+    "Symmetric": 1.0,
+    "RandomBlocks": 1.0,
+    "Parallel": Q_PARALLEL,
+}
+
+
+def diffusion_constant(q: float, sweeps: float, d: float, dt: float) -> float:
+    """D = q N_I d^2/dt (m^2/s), Eq. (D2)."""
+    return q * sweeps * d * d / dt
+
+
+def sound_velocity(q: float, sweeps: float, d: float, dt: float) -> float:
+    """c = sqrt(q N_I) d/dt (m/s), Eq. (soundvelocity)."""
+    return math.sqrt(q * sweeps) * d / dt
+
+
+def frequency(k: float, q: float, sweeps: float, d: float, dt: float) -> float:
+    """omega(k) = k sqrt(c^2 - D^2 k^2/4) (rad/s), Eq. (dispersion); 0 for an overdamped wave."""
+    c, big_d = sound_velocity(q, sweeps, d, dt), diffusion_constant(q, sweeps, d, dt)
+    return k * math.sqrt(max(c * c - big_d * big_d * k * k / 4.0, 0.0))
+
+
+def damping_time(k: float, q: float, sweeps: float, d: float, dt: float) -> float:
+    """tau(k) = 2/(D k^2) (s) of an oscillating wave, Eq. (tau)."""
+    return 2.0 / (diffusion_constant(q, sweeps, d, dt) * k * k)
+
+
+def critical_wave_number(q: float, sweeps: float, d: float, dt: float) -> float:
+    """k_c = 2c/D (1/m), Eq. (k_c): shorter waves are overdamped."""
+    return 2.0 * sound_velocity(q, sweeps, d, dt) / diffusion_constant(q, sweeps, d, dt)
+
+
+def critical_wave_length(q: float, sweeps: float, d: float) -> float:
+    """lambda_c = 2 pi/k_c = pi sqrt(q N_I) d (m), Eq. (lambdac)."""
+    return math.pi * math.sqrt(q * sweeps) * d
+
+
+def diffusion_length(q: float, sweeps: float, d: float) -> float:
+    """l_diff = sqrt(4 D dt) = 2 sqrt(q N_I) d (m), Eqs. (difflength) and (ldiff): how far news gets in one step."""
+    return 2.0 * math.sqrt(q * sweeps) * d
+
+
+def stiffness(q: float, sweeps: float, m: float, dt: float) -> float:
+    """kappa = q m N_I/dt^2 (N/m), Eq. (kappa): the spring that would answer like the unfinished sweeps."""
+    return q * m * sweeps / (dt * dt)
+
+
+def viscosity(q: float, sweeps: float, m: float, dt: float) -> float:
+    """gamma = q m N_I/dt (N s/m), Eq. (gamma)."""
+    return q * m * sweeps / dt
+
+
+def rigid_sweeps(length: float, d: float, q: float, safety: float) -> int:
+    """Sweeps for which l_diff is `safety` times a length (m): N_I >= (safety length/d)^2/(4 q), by Eq. (difflength)."""
+    return max(1, math.ceil((safety * length / d) ** 2 / (4.0 * q) - 1e-9))
