@@ -104,7 +104,8 @@ def test_command_line_wins_over_the_scene(cli):
     ("words", "says"),
     [
         (("run", "missing.toml"), "missing.toml"),
-        (("run",), "--scene"),
+        (("run",), "SCENE"),
+        (("run", "scene.toml", "--steps", "2.5"), "not a whole number"),
         (("run", "scene.toml", "--steps", "-3"), "--steps -3"),
         (("run", "scene.toml", "--until", "nan"), "--until nan"),
         (("run", "scene.toml", "--until", "soon"), "soon"),
