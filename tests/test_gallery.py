@@ -27,7 +27,9 @@ def run(tmp_path):
         outcome = run_scene(path, output=tmp_path / "out", progress=False)
         files = {file.name for file in outcome.folder.iterdir()}
         assert files == {"report.json", "history.csv", "history.png", "packing.png", "scene.toml", "state.npz"}
-        assert json.loads((outcome.folder / "report.json").read_text())["warnings"] == outcome.report.warnings == []
+        assert json.loads((outcome.folder / "report.json").read_text())["warnings"] == outcome.report.warnings
+        # Some scenes are soft on purpose, and say so; nothing else is amiss.
+        assert [text for text in outcome.report.warnings if not text.startswith("soft")] == []
         return outcome.report, np.load(outcome.folder / "state.npz"), load_scene(path).build()
 
     return go

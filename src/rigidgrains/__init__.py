@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from .observe.measure import kinetic_energy, loads, overlaps, wall_forces
     from .observe.progress import Progress
     from .observe.report import Report
+    from .observe.rigidity import Rigidity, rigidity
     from .observe.stop import StopWhenStatic
     from .scene import Scene, SceneError, load_scene
     from .simulation import DivergenceError, Simulation
-    from .solve.criteria import FixedSweeps, GlobalCriterion, LocalCriterion
+    from .solve.criteria import FixedSweeps, GlobalCriterion, LocalCriterion, RigidSweeps
     from .solve.orders import Ordered, RandomBlocks
     from .solve.sweeps import SolveReport, Sweeps
     from .view.packing import draw_packing
@@ -37,6 +38,8 @@ _HOMES = {
     "Progress": "observe.progress",
     "RandomBlocks": "solve.orders",
     "Report": "observe.report",
+    "Rigidity": "observe.rigidity",
+    "RigidSweeps": "solve.criteria",
     "Scene": "scene",
     "SceneError": "scene",
     "Simulation": "simulation",
@@ -50,6 +53,7 @@ _HOMES = {
     "load_scene": "scene",
     "loads": "observe.measure",
     "overlaps": "observe.measure",
+    "rigidity": "observe.rigidity",
     "wall_forces": "observe.measure",
 }
 
@@ -65,6 +69,8 @@ __all__ = [
     "Progress",
     "RandomBlocks",
     "Report",
+    "RigidSweeps",
+    "Rigidity",
     "Scene",
     "SceneError",
     "Simulation",
@@ -78,6 +84,7 @@ __all__ = [
     "load_scene",
     "loads",
     "overlaps",
+    "rigidity",
     "wall_forces",
 ]
 

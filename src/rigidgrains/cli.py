@@ -50,6 +50,7 @@ def run(
     until: float | None = None,
     steps: Annotated[int | None, Parameter(converter=_whole)] = None,
     seed: Annotated[int | None, Parameter(converter=_whole)] = None,
+    rigid: float | None = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
@@ -66,6 +67,8 @@ def run(
         Number of steps after which to stop; wins over the scene's.
     seed
         Seed of all random numbers; wins over the scene's.
+    rigid
+        Choose the sweeps of each step so that the diffusion length is this many times the extent of each cluster.
     output
         Folder for the results. Default: a new folder named after the scene.
     quiet
@@ -77,7 +80,9 @@ def run(
     from .scene import SceneError
 
     try:
-        outcome = run_scene(scene, until=until, steps=steps, seed=seed, output=output, progress=not (quiet or json))
+        outcome = run_scene(
+            scene, until=until, steps=steps, seed=seed, output=output, rigid=rigid, progress=not (quiet or json)
+        )
     except (SceneError, ValueError) as problem:
         _refuse(str(problem))
     except RunFailed as failure:

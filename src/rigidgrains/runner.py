@@ -16,6 +16,7 @@ from .observe.stop import StopWhenStatic
 from .scene import load_scene
 from .scene.settings import Output
 from .simulation import DivergenceError, Simulation
+from .solve.criteria import RigidSweeps
 
 
 class RunFailed(RuntimeError):
@@ -37,6 +38,7 @@ def run_scene(
     steps: int | None = None,
     seed: int | None = None,
     output: Path | None = None,
+    rigid: float | None = None,
     progress: bool = True,
 ) -> Outcome:
     """Run a scene file to its end and save everything; raises SceneError or ValueError before the first step."""
@@ -51,6 +53,8 @@ def run_scene(
     if scene.run.dt is None:
         raise ValueError(f"{path} gives no time step; add dt = ... (s) to [run]")
     simulation = Simulation(scene, seed=seed)
+    if rigid is not None:
+        simulation.solver.criterion = RigidSweeps(rigid)
     folder = _make_folder(path, output)
     history = History()
     simulation.observe(history, every=scene.output.every)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from . import measure
 from .base import Observer
+from .rigidity import rigidity
 
 if TYPE_CHECKING:
     from ..simulation import Simulation
@@ -23,11 +24,14 @@ COLUMNS = {
     "kinetic_energy": "J",
     "mean_overlap": "mean radii",
     "max_overlap": "mean radii",
+    "diffusion_length": "m",
+    "cluster": "grains",
+    "cluster_extent": "m",
 }
 
 
 class History(Observer):
-    """Records time, sweeps, contacts, mean force, kinetic energy and overlap; `history["time"]` is a column."""
+    """Records time, sweeps, contacts, mean force, energy, overlap and rigidity; `history["time"]` is a column."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[float, ...]] = []
@@ -35,6 +39,7 @@ class History(Observer):
     def look(self, simulation: Simulation) -> None:
         bodies, contacts, solve = simulation.bodies, simulation.contacts, simulation.last_solve
         overlap = measure.overlaps(bodies, contacts) / bodies.radius.mean()
+        meter = rigidity(simulation)
         self.rows.append(
             (
                 simulation.time,
@@ -45,6 +50,9 @@ class History(Observer):
                 measure.kinetic_energy(bodies),
                 float(overlap.mean()) if len(overlap) else 0.0,
                 float(overlap.max()) if len(overlap) else 0.0,
+                meter.diffusion_length,
+                meter.cluster,
+                meter.extent,
             )
         )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import __version__
 from . import measure
+from .rigidity import rigidity
 
 if TYPE_CHECKING:
     from ..simulation import Simulation
@@ -23,6 +24,7 @@ class Tally:
 
     steps: int = 0
     sweeps: int = 0
+    squares: int = 0
     updates: int = 0
     most_sweeps: int = 0
     converged: int = 0
@@ -34,10 +36,16 @@ class Tally:
         """Count one step."""
         self.steps += 1
         self.sweeps += solve.sweeps
+        self.squares += solve.sweeps**2
         self.updates += solve.updates
         self.most_sweeps = max(self.most_sweeps, solve.sweeps)
         self.converged += solve.converged
         self.displacement = max(self.displacement, displacement)
+
+    @property
+    def typical_sweeps(self) -> float:
+        """Sweeps of the step that a sweep picked at random belongs to: steps at rest need none and say nothing."""
+        return self.squares / max(self.sweeps, 1)
 
 
 @dataclass
@@ -47,6 +55,7 @@ class Report:
     candidates : pairs that the solver looked at in the last step; contacts : those that carry a force
     max_displacement_over_radius : of any grain in any one step
     wall_force : force of the grains on each wall (N) in the last step
+    rigidity   : the rigidity meter at the last state, for the sweeps of a typical sweep's step (see `typical_sweeps`)
     """
 
     grains: int
@@ -64,6 +73,7 @@ class Report:
     kinetic_energy: float
     max_displacement_over_radius: float
     wall_force: dict[str, list[float]]
+    rigidity: dict[str, Any]
     seconds: float
     seed: int = 0
     version: str = __version__
@@ -91,6 +101,7 @@ class Report:
             kinetic_energy=measure.kinetic_energy(bodies),
             max_displacement_over_radius=tally.displacement,
             wall_force=measure.wall_forces(bodies, contacts),
+            rigidity=rigidity(simulation, tally.typical_sweeps).as_dict(),
             seconds=tally.seconds,
             seed=simulation.seed,
             stopped=tally.stopped,
@@ -111,6 +122,13 @@ class Report:
                 f"a step and are taken as fixed; use a dt below "
                 f"{self.dt * LARGE_DISPLACEMENT / self.max_displacement_over_radius:.1g} s"
             )
+        meter = self.rigidity
+        if meter["verdict"] == "soft":
+            yield (
+                f"soft: {meter['sweeps']:.0f} sweeps a step carry news {meter['diffusion_length']:.2g} m through a "
+                f"cluster of {meter['extent']:.2g} m, as if grains were springs of {meter['stiffness']:.2g} N/m; "
+                f"{meter['rigid_sweeps']:,} sweeps would be rigid (--rigid 2)"
+            )
         if self.max_overlap > LARGE_OVERLAP:
             yield f"largest overlap {self.max_overlap:.2g} radii: use a smaller dt or more sweeps"
 
@@ -130,6 +148,7 @@ class Report:
             ("sweeps", f"{self.sweeps_mean:.1f} a step on average, {self.sweeps_max:,} at most"),
             ("converged", f"{self.converged_steps:,} of {self.steps:,} steps"),
             ("overlap", f"{self.mean_overlap:.2e} mean, {self.max_overlap:.2e} largest (over the mean radius)"),
+            ("rigidity", _rigidity(self.rigidity)),
             ("kinetic energy", f"{self.kinetic_energy:.4g} J"),
             ("displacement", f"{self.max_displacement_over_radius:.2g} radii in one step at most"),
             *((f"force on {name}", _vector(force)) for name, force in self.wall_force.items()),
@@ -140,6 +159,15 @@ class Report:
         rows += [("warning", text) for text in self.warnings]
         width = max(len(name) for name, _ in rows)
         return "\n".join(f"{name:<{width}}  {text}" for name, text in rows)
+
+
+def _rigidity(meter: dict[str, Any]) -> str:
+    if meter["cluster"] < 2:
+        return "loose: no cluster carries a force"
+    return (
+        f"{meter['verdict']}: diffusion length {meter['diffusion_length']:.3g} m, "
+        f"largest cluster {meter['cluster']:,} grains over {meter['extent']:.3g} m"
+    )
 
 
 def _vector(force: list[float]) -> str:

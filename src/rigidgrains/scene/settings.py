@@ -75,10 +75,11 @@ class Solver(Section):
         default=None, description="ordered: the direction in which contacts are visited"
     )
     block: Count = Field(default=4096, description="random_blocks: contacts per block")
-    criterion: Literal["local", "global", "fixed"] = Field(default="local", description="when to stop sweeping")
+    criterion: Literal["local", "global", "fixed", "rigid"] = Field(default="local", description="when sweeps may end")
     epsilon: Positive = Field(default=1e-3, description="relative change of the forces allowed by the criterion")
     delta: NotNegative | None = Field(default=None, description="local: change of a force that never matters (N)")
     sweeps: Count | None = Field(default=None, description="fixed: number of sweeps in each time step")
+    rigidity: Positive = Field(default=2.0, description="rigid: diffusion length over the extent of each cluster")
     max_sweeps: Count = Field(default=5000, description="most sweeps in one time step")
     gap: Literal["g_pos", "g"] = Field(default="g_pos", description="gap in the law: open gaps only, or overlaps too")
 
@@ -93,9 +94,12 @@ class Solver(Section):
             yield self.wrong("delta", f"belongs to criterion = 'local', not to '{self.criterion}'; remove it")
         if self.sweeps is not None and self.criterion != "fixed":
             yield self.wrong("sweeps", "belongs to criterion = 'fixed'; write max_sweeps to bound the sweeps")
-        for key in ("epsilon", "max_sweeps"):
-            if self.given(key) and self.criterion == "fixed":
-                yield self.wrong(key, "belongs to criterion = 'local' or 'global', not to 'fixed'; remove it")
+        if self.given("rigidity") and self.criterion != "rigid":
+            yield self.wrong("rigidity", f"belongs to criterion = 'rigid', not to '{self.criterion}'; remove it")
+        if self.given("epsilon") and self.criterion in ("fixed", "rigid"):
+            yield self.wrong("epsilon", f"belongs to 'local' or 'global', not to '{self.criterion}'; remove it")
+        if self.given("max_sweeps") and self.criterion == "fixed":
+            yield self.wrong("max_sweeps", "bounds the other criteria, not 'fixed'; remove it or write sweeps")
         if self.sweeps is None and self.criterion == "fixed":
             yield Problem("sweeps", ABSENT, "missing; give the number of sweeps for criterion = 'fixed'")
 

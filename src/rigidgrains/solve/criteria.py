@@ -9,6 +9,13 @@ import math
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ..contacts import ContactProblem
+from ..detect.clusters import find_clusters
+from ..theory import rigid_sweeps
+
 
 class Criterion(Protocol):
     """A rule that ends the iteration of a step."""
@@ -72,6 +79,34 @@ class FixedSweeps:
 
     def satisfied(self, sweeps: int, unsettled: int, mean: float, previous: float) -> bool:
         return sweeps >= self.sweeps
+
+
+@dataclass(frozen=True)
+class RigidSweeps:
+    """As many sweeps as rigidity asks for: l_diff >= safety L for each cluster of candidates on its own.
+
+    Small clusters stop early, and a grain without candidates costs nothing.
+    """
+
+    safety: float = 2.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.safety < math.inf:
+            raise ValueError(f"safety = {self.safety} makes nothing rigid; give a positive number, 2 for instance")
+
+    def tolerance(self, mean: float) -> None:
+        return None
+
+    def satisfied(self, sweeps: int, unsettled: int, mean: float, previous: float) -> bool:
+        return False  # the number of sweeps is known beforehand, see sweeps_needed
+
+    def sweeps_needed(self, problem: ContactProblem, q: float) -> NDArray[np.int64]:
+        """(c,) sweeps for each contact, by the extent of its cluster, Eq. (difflength)."""
+        everyone = np.ones(problem.count, dtype=np.bool_)
+        clusters = find_clusters(problem.pairs, everyone, problem.position, problem.radius)
+        d = 2.0 * float(problem.radius.mean())
+        needed = np.array([rigid_sweeps(extent, d, q, self.safety) for extent in clusters.extent])
+        return needed[clusters.label[problem.pairs[:, 0]]]
 
 
 def _check(name: str, value: float, *, least: float) -> None:

@@ -22,9 +22,9 @@ class Order:
 
     _sequence: Index
 
-    def begin(self, problem: ContactProblem) -> None:
-        """Prepare for the sweeps of one step."""
-        self._sequence = np.arange(problem.count, dtype=np.int32)
+    def begin(self, problem: ContactProblem, among: Index | None = None) -> None:
+        """Prepare for the sweeps of one step over all contacts, or over some of them."""
+        self._sequence = np.arange(problem.count, dtype=np.int32) if among is None else among.copy()
 
     def sequence(self, rng: Generator) -> Index:
         """The contacts of the next sweep, in turn."""
@@ -56,7 +56,7 @@ class RandomSequential(Order):
     """
 
     def sequence(self, rng: Generator) -> Index:
-        return rng.integers(len(self._sequence), size=len(self._sequence), dtype=np.int32)
+        return self._sequence[rng.integers(len(self._sequence), size=len(self._sequence), dtype=np.int32)]
 
     def checked_sweep(self, problem: ContactProblem, rng: Generator, epsilon: float, delta: float) -> tuple[int, float]:
         self.sweep(problem, rng)
@@ -77,11 +77,11 @@ class Ordered(Order):
         if self.axis is not None and self.axis not in AXES:
             raise ValueError(f"axis {self.axis!r} is unknown; choose one of {', '.join(AXES)}")
 
-    def begin(self, problem: ContactProblem) -> None:
-        super().begin(problem)
+    def begin(self, problem: ContactProblem, among: Index | None = None) -> None:
+        super().begin(problem, among)
         if self.axis is not None:
-            along = problem.points()[:, "xyz".index(self.axis[1])]
-            self._sequence = np.argsort(along if self.axis[0] == "+" else -along, kind="stable").astype(np.int32)
+            along = problem.points()[self._sequence, "xyz".index(self.axis[1])]
+            self._sequence = self._sequence[np.argsort(along if self.axis[0] == "+" else -along, kind="stable")]
 
 
 @dataclass
@@ -98,7 +98,7 @@ class RandomBlocks(Order):
         backward = rng.random(blocks) < 0.5
         table[backward] = table[backward, ::-1]
         chosen = table.ravel()
-        return chosen[chosen < count]
+        return self._sequence[chosen[chosen < count]]
 
 
 class Symmetric(Order):
@@ -112,7 +112,7 @@ class Symmetric(Order):
 class Parallel(Order):
     """Jacobi update: every force from the old forces of its neighbours. Unstable; a demonstrator."""
 
-    def begin(self, problem: ContactProblem) -> None:
+    def begin(self, problem: ContactProblem, among: Index | None = None) -> None:
         self._before = np.empty_like(problem.motion)
 
     def sweep(self, problem: ContactProblem, rng: Generator) -> None:

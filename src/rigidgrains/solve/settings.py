@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .criteria import Criterion, FixedSweeps, GlobalCriterion, LocalCriterion
+from .criteria import Criterion, FixedSweeps, GlobalCriterion, LocalCriterion, RigidSweeps
 from .orders import ORDERS, Order, Ordered, RandomBlocks
 from .sweeps import Sweeps
 
@@ -31,6 +31,8 @@ def _criterion(settings: Solver) -> Criterion:
     if settings.criterion == "fixed":
         assert settings.sweeps is not None  # the scene checks it
         return FixedSweeps(settings.sweeps)
+    if settings.criterion == "rigid":
+        return RigidSweeps(settings.rigidity)
     if settings.criterion == "global":
         return GlobalCriterion(settings.epsilon)
     return LocalCriterion(settings.epsilon, settings.delta)

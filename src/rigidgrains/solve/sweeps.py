@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 
+import numpy as np
 from numpy.random import Generator
 
 from ..contacts import ContactProblem
-from .criteria import Criterion, FixedSweeps, LocalCriterion
+from ..theory import Q
+from .criteria import Criterion, FixedSweeps, LocalCriterion, RigidSweeps
 from .kernels import apply_forces, total_force
 from .orders import ORDERS, Order
 
@@ -32,17 +34,21 @@ class Sweeps:
     """The paper's solver.
 
     order      : a name ("random", "random_sequential", "ordered", "random_blocks", "symmetric", "parallel") or an Order
-    criterion  : LocalCriterion, GlobalCriterion or FixedSweeps
+    criterion  : LocalCriterion, GlobalCriterion, FixedSweeps or RigidSweeps
     max_sweeps : a step that needs more ends unconverged, and is counted as such
     gap        : "g_pos" or "g", the gap that the shock law closes
+    rigidity   : in place of a criterion, the l_diff over L that each step is to reach, 2.0 for instance
     """
 
     order: str | Order = "random"
     criterion: Criterion = field(default_factory=LocalCriterion)
     max_sweeps: int = 5000
     gap: str = "g_pos"
+    rigidity: InitVar[float | None] = None
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, rigidity: float | None) -> None:
+        if rigidity is not None:
+            self.criterion = RigidSweeps(rigidity)
         if isinstance(self.order, str):
             if self.order not in ORDERS:
                 raise ValueError(f"order {self.order!r} is unknown; choose one of {', '.join(ORDERS)}")
@@ -54,11 +60,17 @@ class Sweeps:
 
     def solve(self, problem: ContactProblem, rng: Generator) -> SolveReport:
         """Find the forces, starting from those carried over; velocities in `problem.motion` follow."""
-        order, criterion, count = self.order, self.criterion, problem.count
-        assert isinstance(order, Order)
         apply_forces(problem.motion, problem.pairs, problem.geometry, problem.forces, problem.dt)
-        if count == 0:
+        if problem.count == 0:
             return SolveReport(sweeps=0, updates=0, converged=True, mean_force=0.0)
+        iterate = self._in_stages if isinstance(self.criterion, RigidSweeps) else self._until_settled
+        sweeps, updates, converged = iterate(problem, rng)
+        mean = total_force(problem.forces) / problem.count
+        return SolveReport(sweeps, updates, converged and math.isfinite(mean), mean)
+
+    def _until_settled(self, problem: ContactProblem, rng: Generator) -> tuple[int, int, bool]:
+        """Sweep over all contacts until the criterion is met; returns sweeps, updates and whether it was."""
+        order, criterion, count = self._order, self.criterion, problem.count
         order.begin(problem)
         mean, unsettled, converged, sweeps = total_force(problem.forces) / count, count, False, 0
         most = criterion.sweeps if isinstance(criterion, FixedSweeps) else self.max_sweeps
@@ -72,6 +84,24 @@ class Sweeps:
                 mean = total / count
             sweeps += 1
             converged = criterion.satisfied(sweeps, unsettled, mean, previous)
-        mean = total_force(problem.forces) / count
-        converged = converged and math.isfinite(mean)
-        return SolveReport(sweeps=sweeps, updates=sweeps * count, converged=converged, mean_force=mean)
+        return sweeps, sweeps * count, converged
+
+    def _in_stages(self, problem: ContactProblem, rng: Generator) -> tuple[int, int, bool]:
+        """Sweep over ever fewer contacts: each drops out when its cluster has had the sweeps it needs."""
+        assert isinstance(self.criterion, RigidSweeps)
+        needed = self.criterion.sweeps_needed(problem, Q[type(self._order).__name__])
+        allowed = np.minimum(needed, self.max_sweeps)
+        done = updates = 0
+        for stage in np.unique(allowed):
+            among = np.flatnonzero(allowed >= stage).astype(np.int32)
+            self._order.begin(problem, among)
+            for _ in range(int(stage) - done):
+                self._order.sweep(problem, rng)
+            updates += (int(stage) - done) * len(among)
+            done = int(stage)
+        return done, updates, bool((needed <= self.max_sweeps).all())
+
+    @property
+    def _order(self) -> Order:
+        assert isinstance(self.order, Order)
+        return self.order

@@ -1,0 +1,69 @@
+"""The rigidity meter: how far news travels in one step, against the size of what hangs together."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from .. import theory
+from ..detect.clusters import find_clusters
+
+if TYPE_CHECKING:
+    from ..simulation import Simulation
+
+RIGID = 2.0  # l_diff over L from which a run counts as rigid; below 1 it is soft
+
+
+@dataclass(frozen=True)
+class Rigidity:
+    """What the chain theory says of a number of sweeps, for the largest force-carrying cluster.
+
+    sweeps : N_I; q : diffusion constant of the order; diffusion_length : l_diff (m); sound_velocity : c (m/s)
+    critical_wave_length : lambda_c (m); stiffness : kappa (N/m); viscosity : gamma (N s/m)
+    cluster : grains in the cluster; extent : L, the longest side of its bounding box (m)
+    rigid_sweeps : N_I for which l_diff would be 2 L
+    """
+
+    sweeps: float
+    q: float
+    diffusion_length: float
+    sound_velocity: float
+    critical_wave_length: float
+    stiffness: float
+    viscosity: float
+    cluster: int
+    extent: float
+    rigid_sweeps: int
+
+    @property
+    def verdict(self) -> str:
+        """'rigid', 'transition' or 'soft', from l_diff against L; 'loose' when no two grains press on each other."""
+        if self.cluster < 2:
+            return "loose"
+        reach = self.diffusion_length / self.extent
+        return "rigid" if reach >= RIGID else "transition" if reach >= 1.0 else "soft"
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "verdict": self.verdict}
+
+
+def rigidity(simulation: Simulation, sweeps: float | None = None) -> Rigidity:
+    """The meter at the present state, for the sweeps of the last step or a given number."""
+    bodies, contacts, dt = simulation.bodies, simulation.contacts, simulation.dt
+    n_i = float(simulation.last_solve.sweeps if sweeps is None else sweeps)
+    q = theory.Q[type(simulation.solver.order).__name__]
+    d, m = 2.0 * float(bodies.radius.mean()), float(bodies.mass.mean())
+    clusters = find_clusters(contacts.pairs, contacts.forces[:, 0] > 0.0, bodies.position, bodies.radius)
+    extent = float(clusters.extent[clusters.largest])
+    return Rigidity(
+        sweeps=n_i,
+        q=q,
+        diffusion_length=theory.diffusion_length(q, n_i, d),
+        sound_velocity=theory.sound_velocity(q, n_i, d, dt),
+        critical_wave_length=theory.critical_wave_length(q, n_i, d),
+        stiffness=theory.stiffness(q, n_i, m, dt),
+        viscosity=theory.viscosity(q, n_i, m, dt),
+        cluster=int(clusters.size[clusters.largest]),
+        extent=extent,
+        rigid_sweeps=theory.rigid_sweeps(extent, d, q, RIGID),
+    )

@@ -1,0 +1,103 @@
+"""The rigidity meter: clusters against scipy, verdicts against theory, sweeps by cluster."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from builders import column, grains, prepare
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+
+from rigidgrains import FixedSweeps, History, RigidSweeps, Simulation, Sweeps, rigidity, theory
+from rigidgrains.detect.clusters import find_clusters
+from rigidgrains.reproduce.chain import chain
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_clusters_are_connected_components(seed):
+    """The same partition as scipy's; walls join nobody; extents are bounding boxes."""
+    rng = np.random.default_rng(seed)
+    n, m = rng.integers(1, 80), rng.integers(0, 100)
+    pairs = rng.integers(0, n, (m, 2)).astype(np.int32)
+    pairs[rng.random(m) < 0.1, 1] = n + 3
+    joined = rng.random(m) < 0.6
+    position, radius = rng.normal(size=(n, 3)), rng.uniform(0.1, 0.2, n)
+    clusters = find_clusters(pairs, joined, position, radius)
+    kept = pairs[joined & (pairs[:, 1] < n)]
+    count, label = connected_components(coo_matrix((np.ones(len(kept)), kept.T), (n, n)), directed=False)
+    assert len(clusters.size) == count
+    assert len(set(zip(label, clusters.label))) == count
+    for k in range(count):
+        mine = clusters.label == k
+        box = (position[mine] + radius[mine, None]).max(axis=0) - (position[mine] - radius[mine, None]).min(axis=0)
+        assert clusters.size[k] == mine.sum()
+        assert clusters.extent[k] == pytest.approx(box.max())
+
+
+@pytest.mark.parametrize(("sweeps", "verdict"), [(10, "soft"), (60, "transition"), (200, "rigid")])
+def test_verdict_of_a_column(sweeps, verdict):
+    """L = 10 d: l_diff = 2 sqrt(q N_I) d is 5.6 d, 13.8 d and 25 d for 10, 60 and 200 random sweeps."""
+    bodies = column(10)
+    simulation = Simulation(bodies, dt=0.01, solver=Sweeps(criterion=FixedSweeps(sweeps)))
+    simulation.run(steps=40)
+    meter = rigidity(simulation)
+    d, m = 2.0 * bodies.radius[0], bodies.mass[0]
+    assert meter.cluster == 10
+    assert meter.extent == pytest.approx(10 * d, rel=0.01)
+    assert meter.diffusion_length == pytest.approx(2 * (0.79744 * sweeps) ** 0.5 * d, rel=1e-5)
+    assert meter.stiffness == pytest.approx(0.79744 * m * sweeps / 0.01**2, rel=1e-5)
+    assert meter.verdict == verdict
+    assert any("soft" in text for text in simulation.report().warnings) == (verdict == "soft")
+
+
+def test_free_grains_are_loose():
+    simulation = Simulation(grains([[0, 0, 0], [5, 0, 0]]), dt=0.01)
+    simulation.run(steps=1)
+    assert rigidity(simulation).verdict == "loose"
+    assert simulation.report().warnings == []
+
+
+def test_each_cluster_has_the_sweeps_it_needs():
+    """Pairs stop after the sweeps of a pair, the chain goes on; free grains cost nothing."""
+    far = [[0, 10.0 + 5 * k, 0] for k in range(3)] + [[1, 10.0 + 5 * k, 0] for k in range(3)]
+    row = [[float(x), 0, 0] for x in range(12)]
+    bodies = grains([*row, *far, [50, 50, 0]], 0.5)
+    problem = prepare(bodies, 0.01)
+    needed = RigidSweeps(2.0).sweeps_needed(problem, theory.Q_RANDOM)
+    in_chain = problem.pairs[:, 0] < 12
+    assert set(needed[in_chain]) == {theory.rigid_sweeps(12.0, 1.0, theory.Q_RANDOM, 2.0)}
+    assert set(needed[~in_chain]) == {theory.rigid_sweeps(2.0, 1.0, theory.Q_RANDOM, 2.0)}
+    report = Sweeps(rigidity=2.0).solve(problem, np.random.default_rng(0))
+    assert report.sweeps == needed.max()
+    assert report.updates == needed.sum()
+    assert report.converged
+
+
+def test_rigid_sweeps_transmit_a_load_through_a_chain():
+    """The slowest mode of a chain against a wall decays by exp(-(pi/4)^2 (l_diff/L)^2): to 5e-5 for l_diff = 4 L."""
+    carried = {}
+    for safety in (4.0, 0.25):
+        problem = prepare(chain(20, push=0.01, wall=True), 1.0)
+        Sweeps(rigidity=safety).solve(problem, np.random.default_rng(0))
+        carried[safety] = problem.forces[-1, 0] / 0.01  # the contact with the wall
+    assert carried[4.0] == pytest.approx(1.0, abs=1e-3)
+    assert carried[0.25] < 0.1
+
+
+def test_too_few_sweeps_allowed_is_reported():
+    problem = prepare(column(20), 0.01)
+    assert not Sweeps(rigidity=2.0, max_sweeps=10).solve(problem, np.random.default_rng(0)).converged
+
+
+def test_history_records_the_meter():
+    history = History()
+    simulation = Simulation(column(5), dt=0.01, solver=Sweeps(criterion=FixedSweeps(50))).observe(history)
+    simulation.run(steps=3)
+    assert (history["cluster"] == 5).all()
+    assert history["diffusion_length"] == pytest.approx([rigidity(simulation).diffusion_length] * 3)
+
+
+@pytest.mark.parametrize("safety", [0.0, -1.0, float("nan"), float("inf")])
+def test_bad_safety(safety):
+    with pytest.raises(ValueError, match="safety = "):
+        Sweeps(rigidity=safety)
