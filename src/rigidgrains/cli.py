@@ -163,6 +163,44 @@ def info(scene: Path | None = None, /) -> None:
 
 
 @app.command
+def reproduce(
+    *names: str,
+    list: Annotated[bool, Parameter(negative=())] = False,
+    all: Annotated[bool, Parameter(negative=())] = False,
+    quick: Annotated[bool, Parameter(negative=())] = False,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("reproduce"),
+) -> None:
+    """Reproduce the figures and claims of the founding paper and hold the numbers against it.
+
+    Parameters
+    ----------
+    names
+        Targets to run; `--list` shows them.
+    list
+        Show the targets.
+    all
+        Run every target.
+    quick
+        Smaller systems and fewer seeds.
+    output
+        Folder for figures, results.json and index.html.
+    """
+    from .reproduce import TARGETS
+
+    if list or not (names or all):
+        _print_rows([(target.name, target.title) for target in TARGETS.values()])
+        return
+    from .reproduce.progress import run_with_progress
+
+    try:
+        passed = run_with_progress([*TARGETS] if all else [*names], output, quick=quick, out=out)
+    except (ValueError, OSError) as problem:
+        _refuse(str(problem))
+    if not passed:
+        sys.exit(1)
+
+
+@app.command
 def schema(*, output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None) -> None:
     """Print the JSON Schema of scene files, for editors that complete and check TOML.
 

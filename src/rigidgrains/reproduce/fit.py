@@ -37,7 +37,7 @@ def fit_with(t: Array, x: Array, omega: float, tau: float) -> DampedSine:
     """Offset, amplitude and phase of the data x(t) for a given omega and tau: a linear problem."""
     start = t[0]
     basis = _basis(t - start, omega, 1.0 / tau)
-    weights = np.linalg.lstsq(basis, x, rcond=None)[0]
+    weights = _weights(basis, x)
     return _sine(weights, omega, 1.0 / tau, start, _rms(x - basis @ weights))
 
 
@@ -51,7 +51,7 @@ def fit_damped_sine(t: Array, x: Array, omega0: float, tau0: float, *, most: int
     omega, rate = omega0, 1.0 / tau0
     basis, weights, left = _solve(s, x, omega, rate)
     for _ in range(most):
-        step = np.linalg.lstsq(_slopes(s, basis, weights), left, rcond=None)[0][3:]
+        step = _weights(_slopes(s, basis, weights), left)[3:]
         share = 1.0
         while share > 1e-9:
             trial = _solve(s, x, omega + share * step[0], rate + share * step[1])
@@ -82,8 +82,13 @@ def _solve(s: Array, x: Array, omega: float, rate: float) -> tuple[Array, Array,
     if -rate * s[-1] > 300.0:  # a growth beyond all numbers: no weight fits
         return np.zeros((len(s), 3)), np.zeros(3), np.full(len(s), math.inf)
     basis = _basis(s, omega, rate)
-    weights = np.linalg.lstsq(basis, x, rcond=None)[0]
+    weights = _weights(basis, x)
     return basis, weights, x - basis @ weights
+
+
+def _weights(basis: Array, x: Array) -> Array:
+    """The combination of columns nearest to x."""
+    return np.asarray(np.linalg.lstsq(basis, x, rcond=None)[0], dtype=np.float64)
 
 
 def _slopes(s: Array, basis: Array, weights: Array) -> Array:

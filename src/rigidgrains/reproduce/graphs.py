@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from ..bodies import Bodies, S
@@ -30,7 +31,7 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Traced:
-    """Lone contacts after one step: gap (n,), R_n (n,), R_t (n, 3) and V_t (n, 3) on the floor; units d = m = dt = 1."""
+    """Lone contacts after one step: gap (n,), R_n (n,), R_t (n, 3), V_t (n, 3) on the floor; units d = m = dt = 1."""
 
     gap: Array
     normal_force: Array
@@ -159,7 +160,7 @@ def coupled_rows(count: int) -> list[Row]:
     ]
 
 
-def draw(signorini: Traced, coulomb: dict[float, Traced], disc: Traced):  # type: ignore[no-untyped-def]
+def draw(signorini: Traced, coulomb: dict[float, Traced], disc: Traced) -> Figure:
     """The paper's graphs as wide grey lines, the engine's contacts as points."""
     figure, (left, middle, right) = new_figure(1, 3, width=13.0, height=4.6)
     grey = {"color": "#c9c9c9", "lw": 7.0, "solid_capstyle": "butt", "zorder": 1}
@@ -173,7 +174,7 @@ def draw(signorini: Traced, coulomb: dict[float, Traced], disc: Traced):  # type
         middle.plot(traced.slip[:, 0], traced.friction[:, 0], ".", color=ink, ms=4, zorder=3,
                     label=rf"engine, $R_n$ = {speed:.2f}")  # fmt: skip
     middle.set(xlabel=r"sliding velocity $V_t$  ($d/\Delta t$)", ylabel=r"friction force $R_t$  ($m\,d/\Delta t^2$)",
-               title=rf"Coulomb, $\mu$ = {MU}", ylim=(-0.055, 0.055))  # fmt: skip
+               title=rf"Coulomb, $\mu$ = {MU}", ylim=(-0.05, 0.075))  # fmt: skip
     turn = np.linspace(0.0, 2.0 * np.pi, 200)
     right.plot(np.cos(turn), np.sin(turn), **grey, label=r"paper: cone, $|R_t| = \mu R_n$")
     right.plot(*(disc.friction[:, k] / (MU * NORMAL) for k in (0, 2)), ".", color=INKS[0], ms=3, zorder=3,
