@@ -32,6 +32,8 @@ def main() -> None:
     except BrokenPipeError:  # the reader went away, as with `| head`
         sys.stderr.close()
         sys.exit(1)
+    except OSError as problem:
+        _fail(f"{problem.filename or 'output'}: {problem.strerror}")
 
 
 def _whole(kind: object, tokens: Sequence[Token]) -> int:
@@ -86,8 +88,7 @@ def run(
     except (SceneError, ValueError) as problem:
         _refuse(str(problem))
     except RunFailed as failure:
-        err.print(f"[bold red]failed[/] {_plain(failure)}", soft_wrap=True)
-        sys.exit(FAILED)
+        _fail(str(failure))
     if json:
         print(outcome.report.to_json())
     elif not quiet:
@@ -268,6 +269,12 @@ def _plain(text: object) -> str:
     from rich.markup import escape
 
     return escape(str(text))
+
+
+def _fail(message: str) -> NoReturn:
+    """A run that could not be finished."""
+    err.print(f"[bold red]failed[/] {_plain(message)}", soft_wrap=True)
+    sys.exit(FAILED)
 
 
 def _refuse(message: str) -> NoReturn:

@@ -9,12 +9,28 @@ from pathlib import Path
 _HERE = Path(__file__).parent
 
 
+def _user_cache() -> Path | None:
+    """Where Numba keeps kernels of packages that it cannot write beside; None when there is no such place."""
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "numba"
+    except RuntimeError:  # no home
+        return None
+
+
+def _writable(folder: Path) -> bool:
+    """True when a file can really be made there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
 def _ensure_cache_folder() -> None:
-    """Give Numba a private cache folder when neither the package nor the home folder can be written."""
-    if "NUMBA_CACHE_DIR" in os.environ or os.access(_HERE, os.W_OK):
-        return
-    home = Path.home()
-    if os.access(home / ".cache" if (home / ".cache").exists() else home, os.W_OK):
+    """Give Numba a private cache folder when it can write neither beside the package nor below the home folder."""
+    user_cache = _user_cache()
+    if "NUMBA_CACHE_DIR" in os.environ or _writable(_HERE) or (user_cache is not None and _writable(user_cache)):
         return
     user = os.getuid() if hasattr(os, "getuid") else "user"
     folder = Path(tempfile.gettempdir()) / f"rigidgrains-{user}"
@@ -29,7 +45,12 @@ def _ensure_cache_folder() -> None:
 def _forget_stale_kernels() -> None:
     """Drop compiled kernels older than any source file: Numba does not see that a kernel calls a changed law."""
     newest = max(source.stat().st_mtime for source in _HERE.rglob("*.py"))
-    for index in _HERE.rglob("*.nbi"):
+    indices = [*_HERE.rglob("*.nbi")]
+    rooms = {folder.name for folder in _HERE.rglob("*") if folder.is_dir()} | {_HERE.name}
+    for cache in (os.environ.get("NUMBA_CACHE_DIR"), _user_cache()):
+        if cache is not None:  # there Numba names a folder after the source's folder and a hash of its path
+            indices += [index for room in rooms for index in Path(cache).glob(f"{room}_*/*.nbi")]
+    for index in indices:
         try:
             if index.stat().st_mtime < newest:
                 index.unlink(missing_ok=True)

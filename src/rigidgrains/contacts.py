@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .bodies import Bodies
 from .compiled import kernel
-from .detect.candidates import WallCandidates, choose
+from .detect.candidates import Candidates, PairCandidates, WallCandidates, choose, overlooked
 from .detect.neighbours import Neighbours
 
 Array = NDArray[np.float64]
@@ -60,6 +60,8 @@ class Contacts:
         self.count = 0
         self.wall_rows: list[slice] = []
         self._elements = 0
+        none = np.empty(0, np.int32)
+        self.candidates = Candidates(PairCandidates(none, none, 0), [], [])
         self._pairs = np.empty((0, 2), np.int32)
         self._geometry = np.empty((0, 8))
         self._forces = np.empty((0, 4))
@@ -99,18 +101,27 @@ class Contacts:
         """The arrays a solver works on."""
         return ContactProblem(bodies.motion, self.pairs, self.geometry, self.forces, dt, bodies.position, bodies.radius)
 
+    @property
+    def deepest(self) -> float:
+        """m, the largest overlap at the beginning of the step."""
+        return max(0.0, -float(self.gap.min())) if self.count else 0.0
+
     def forget(self) -> None:
         """Drop the forces: the next step starts without any."""
         self.forces[:] = 0.0
 
-    def gather(self, bodies: Bodies, neighbours: Neighbours, dt: float, *, gap: str) -> None:
+    def gather(
+        self, bodies: Bodies, neighbours: Neighbours, dt: float, *, gap: str, speed: Array | None = None
+    ) -> None:
         """Make the contact rows of this step and carry the forces over by the identity of each pair.
 
-        gap : "g_pos" closes max(g, 0), Eq. (gpos): overlaps stop growing; "g" removes overlaps within the step
+        gap   : "g_pos" closes max(g, 0), Eq. (gpos): overlaps stop growing; "g" removes overlaps within the step
+        speed : (n,) m/s, least relative speeds for the choice of candidates
         """
         floor = 0.0 if gap == "g_pos" else -math.inf
-        chosen, walls = choose(bodies, neighbours, dt)
-        self.count = chosen.count + sum(len(wall.grains) for wall in walls)
+        self.candidates = choose(bodies, neighbours, dt, speed)
+        pairs, walls = self.candidates.pairs, self.candidates.walls
+        self.count = self.candidates.count
         self._forces, self._carried = self._carried, self._forces
         if self.count > len(self._pairs):
             room = self.count + self.count // 8 + 16
@@ -119,23 +130,30 @@ class Contacts:
             self._forces = np.empty((len(self._pairs), 4))
         listed = neighbours.pairs
         _fill_pairs(
-            listed.start, listed.partner, chosen.row, chosen.last, bodies.position, bodies.radius, bodies.motion,
+            listed.start, listed.partner, pairs.row, pairs.last, bodies.position, bodies.radius, bodies.motion,
             bodies.material, bodies.friction, floor, self._carried, self._pairs, self._geometry, self._forces,
         )  # fmt: skip
         self.wall_rows = []
-        end = chosen.count
+        end = pairs.count
         self._elements = bodies.count + len(bodies.walls)
-        for w, wall in enumerate(walls):
-            rows = slice(end, end + len(wall.grains))
+        for w, near in enumerate(walls):
+            wall = bodies.walls[w]
+            rows = slice(end, end + len(near.grains))
             end = rows.stop
-            turning = bodies.walls[w].drive.rotates
-            body, stride = (self._place_elements(bodies, wall), 1) if turning else (bodies.count + w, 0)
+            turning = wall.drive.rotates
+            body, stride = (self._place_elements(bodies, near), 1) if turning else (bodies.count + w, 0)
             _fill_wall(
-                wall.grains, body, stride, wall.gap, wall.normal, wall.last, bodies.motion, bodies.material,
-                bodies.friction[bodies.walls[w].material], floor,
+                near.grains, body, stride, near.gap, near.normal, near.last, bodies.motion, bodies.material,
+                bodies.friction[wall.material], floor,
                 self._carried, self._pairs[rows], self._geometry[rows], self._forces[rows],
             )  # fmt: skip
+            if wall.bends and len(near.grains):
+                self._geometry[rows, 3] += bend(bodies, w, near, dt)
             self.wall_rows.append(rows)
+
+    def overlooked(self, bodies: Bodies, neighbours: Neighbours, dt: float) -> Array | None:
+        """Relative speeds (n,) with which to gather again, if a pair that is no contact would overlap; else None."""
+        return overlooked(bodies, neighbours, self.candidates, dt)
 
     def _place_elements(self, bodies: Bodies, wall: WallCandidates) -> int:
         """Motion rows for the surface elements of a rotating wall, each at the velocity of its place; the first row."""
@@ -146,6 +164,20 @@ class Contacts:
             bodies.motion = np.concatenate([bodies.motion, more])
         bodies.motion[first : self._elements, 0:3] = wall.velocity  # their mobility stays zero
         return first
+
+
+def bend(bodies: Bodies, w: int, near: WallCandidates, dt: float) -> Array:
+    """How much a grain that glides along a concave or turning wall would sink into it within the step (m), <= 0.
+
+    Normals are fixed within a step. On a drum the chord of each step ends beyond the circle, and with g_pos that would
+    never be taken back: the gap to be closed is smaller by as much.
+    """
+    ahead = bodies.walls[w].ahead(bodies.motion[bodies.count + w, 0:3], dt)
+    glide = bodies.motion[near.grains, 0:3] - near.approach(bodies)[:, None] * near.normal
+    there = bodies.position[near.grains] + dt * glide
+    each = np.arange(len(near.grains), dtype=np.int32)
+    gap, _ = ahead.shape.gaps(each, there, bodies.radius[near.grains])
+    return np.minimum(gap - near.gap, 0.0)
 
 
 @kernel

@@ -67,20 +67,29 @@ def run_scene(
     try:
         simulation.run(until=until, steps=steps)
     except DivergenceError as failure:
-        save(simulation, history, folder, scene.output)
+        _save(simulation, history, folder, scene.output)
         raise RunFailed(f"{failure} Saved in {folder}/.") from None
     except BaseException:  # whatever stops a run, what it has found is kept
-        save(simulation, history, folder, scene.output)
+        _save(simulation, history, folder, scene.output)
         raise
-    return Outcome(save(simulation, history, folder, scene.output), folder)
+    return Outcome(_save(simulation, history, folder, scene.output), folder)
+
+
+def _save(simulation: Simulation, history: History, folder: Path, output: Output) -> Report:
+    try:
+        return save(simulation, history, folder, output)
+    except OSError as problem:
+        reason = problem.strerror or problem
+        told = f"results cannot be written to {folder}/: {reason}; the run had come to {simulation.time:g} s"
+        raise RunFailed(told) from None
 
 
 def save(simulation: Simulation, history: History, folder: Path, output: Output) -> Report:
-    """Write the final state, report, history and pictures."""
-    save_state(simulation, folder / "state.npz")
-    history.save(folder / "history.csv")
+    """Write report, history, final state and pictures: what is smallest and says most comes first."""
     report = simulation.report()
     (folder / "report.json").write_text(report.to_json() + "\n", encoding="utf-8")
+    history.save(folder / "history.csv")
+    save_state(simulation, folder / "state.npz")
     if output.picture:
         from .view.packing import draw_packing
 
@@ -101,8 +110,9 @@ def save_state(simulation: Simulation, path: Path) -> None:
     wall = np.full(contacts.count, -1)
     for w, rows in enumerate(contacts.wall_rows):
         wall[rows] = w
+    part = path.with_suffix(".part.npz")  # an earlier state stays until this one is whole
     np.savez(
-        path,
+        part,
         time=simulation.time,
         position=bodies.position,
         orientation=bodies.orientation,
@@ -120,6 +130,7 @@ def save_state(simulation: Simulation, path: Path) -> None:
         contact_gap=contacts.gap,
         contact_force=contacts.force,
     )
+    part.replace(path)
 
 
 def _make_folder(scene: Path, output: Path | None) -> Path:

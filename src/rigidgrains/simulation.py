@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time as clock
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 RUNAWAY = 10.0  # times the fastest speed that a step could account for
+ATTEMPTS = 5  # at one step: a blow finds new candidates layer by layer
 
 
 class DivergenceError(ArithmeticError):
@@ -49,15 +51,15 @@ class Simulation:
             dt = scene.run.dt if dt is None else dt
             seed = scene.run.seed if seed is None else seed
             solver = make_solver(scene.solver) if solver is None else solver
-        if dt is None or not (math.isfinite(dt) and dt > 0.0):
-            raise ValueError(f"dt = {dt} is no time step; give a positive number of seconds, dt = 1e-4 for instance")
         if self.bodies.count == 0:
             raise ValueError("there are 0 grains to simulate; add some")
+        self.steps = 0
+        self._time = 0.0
+        self._since = 0
         self.dt = dt
         self.solver = solver or Sweeps()
         self.seed = seed or 0
         self.rng = np.random.default_rng(self.seed)
-        self.steps = 0
         self.neighbours = Neighbours()
         self.contacts = Contacts()
         self.last_solve = SolveReport(sweeps=0, updates=0, converged=True, mean_force=0.0)
@@ -67,8 +69,21 @@ class Simulation:
 
     @property
     def time(self) -> float:
-        """s, the present time: whole steps, without rounding that adds up."""
-        return self.steps * self.dt
+        """s, the present time: whole steps of the present dt, without rounding that adds up."""
+        return self._time + (self.steps - self._since) * self._dt
+
+    @property
+    def dt(self) -> float:
+        """s, the time step; it may be changed between steps."""
+        return self._dt
+
+    @dt.setter
+    def dt(self, dt: float | None) -> None:
+        if dt is None or not (math.isfinite(dt) and dt > 0.0):
+            raise ValueError(f"dt = {dt} is no time step; give a positive number of seconds, dt = 1e-4 for instance")
+        if self.steps:
+            self._time, self._since = self.time, self.steps
+        self._dt = float(dt)
 
     def step(self) -> None:
         """Advance by dt.
@@ -82,18 +97,29 @@ class Simulation:
         bodies, dt = self.bodies, self.dt
         self._keep_velocities()
         integrate.free_velocity(bodies, self.time, dt)
+        self._check_speed(math.inf, 0)
         self.neighbours.refresh(bodies, dt)
-        self.contacts.gather(bodies, self.neighbours, dt, gap=self.solver.gap)
-        bound = RUNAWAY * (top_speed(bodies.motion) + bodies.radius.max() / dt)
-        self.last_solve = self.solver.solve(self.contacts.problem(bodies, dt), self.rng)
-        top = top_speed(bodies.motion)
-        if not top <= bound < math.inf:
-            bodies.motion[: len(self._kept)] = self._kept
-            self.contacts.forget()
-            raise DivergenceError(self._divergence(top))
+        self.last_solve = self._solve_contacts()
         displacement = integrate.move(bodies, dt)
         self.steps += 1
-        self.tally.add(self.last_solve, displacement)
+        self.tally.add(self.last_solve, displacement, self.contacts.deepest)
+
+    def _solve_contacts(self) -> SolveReport:
+        """Gather the contacts and find their forces; again, with more candidates, if the new motion calls for them."""
+        bodies, dt, speed = self.bodies, self.dt, None
+        spent = SolveReport(sweeps=0, updates=0, converged=False, mean_force=0.0)
+        for attempt in range(ATTEMPTS):
+            if attempt:
+                bodies.motion[: len(self._kept)] = self._kept
+                integrate.free_velocity(bodies, self.time, dt)
+            self.contacts.gather(bodies, self.neighbours, dt, gap=self.solver.gap, speed=speed)
+            bound = RUNAWAY * (top_speed(bodies.motion) + bodies.radius.max() / dt)
+            spent = self.solver.solve(self.contacts.problem(bodies, dt), self.rng).after(spent)
+            self._check_speed(bound, spent.sweeps)
+            speed = self.contacts.overlooked(bodies, self.neighbours, dt)
+            if speed is None:
+                break
+        return spent
 
     def observe(self, observer: Observer | Any, *, every: int = 1) -> Simulation:
         """Call an observer (or any function of the simulation) after every so many steps."""
@@ -110,14 +136,18 @@ class Simulation:
         for name, end_of_run in (("until", until), ("steps", steps)):
             if end_of_run is not None and not 0 <= end_of_run < math.inf:
                 raise ValueError(f"{name} = {end_of_run} is no end of a run; give a finite number that is not negative")
+        if steps is not None and steps != int(steps):
+            raise ValueError(f"steps = {steps} is not a whole number; give one")
         end = math.inf if steps is None else self.steps + steps
         if until is not None:
             end = min(end, self.steps + max(0, math.ceil((until - self.time) / self.dt - 1e-9)))
         started = clock.perf_counter()
         self.tally.stopped = ""
-        for trigger in self._triggers:
-            trigger.observer.start(self, int(end) - self.steps)
+        begun: list[Observer] = []
         try:
+            for trigger in self._triggers:
+                trigger.observer.start(self, int(end) - self.steps)
+                begun.append(trigger.observer)
             with Interrupt() as interrupt:
                 while self.steps < end and not interrupt.asked:
                     self.step()
@@ -129,8 +159,9 @@ class Simulation:
             self.tally.stopped = str(reason)
         finally:
             self.tally.seconds += clock.perf_counter() - started
-            for trigger in self._triggers:
-                trigger.observer.finish(self)
+            with ExitStack() as farewell:  # every observer is finished, whatever happens to another
+                for observer in reversed(begun):
+                    farewell.callback(observer.finish, self)
         return self.report()
 
     def report(self) -> Report:
@@ -143,10 +174,15 @@ class Simulation:
             self._kept = np.empty_like(self.bodies.motion)
         self._kept[:] = self.bodies.motion
 
-    def _divergence(self, top: float) -> str:
-        order = type(self.solver.order).__name__
-        return (
-            f"step {self.steps + 1} at t = {self.time:.6g} s diverged: speeds of {top:.3g} m/s after "
-            f"{self.last_solve.sweeps} sweeps (order {order}). The state before that step is kept. "
-            "Use a sequential order, a smaller dt, or gap = 'g_pos'."
+    def _check_speed(self, bound: float, sweeps: int) -> None:
+        """Go back to the last good velocities and raise if any speed is beyond the bound or not a number."""
+        top = top_speed(self.bodies.motion)
+        if top <= bound and top < math.inf:
+            return
+        self.bodies.motion[: len(self._kept)] = self._kept
+        self.contacts.forget()
+        cause = f"{sweeps} sweeps (order {type(self.solver.order).__name__})" if sweeps else "the external forces"
+        raise DivergenceError(
+            f"step {self.steps + 1} at t = {self.time:.6g} s diverged: speeds of {top:.3g} m/s after {cause}. "
+            "The state before that step is kept. Use a sequential order, a smaller dt, or gap = 'g_pos'."
         )

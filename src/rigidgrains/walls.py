@@ -5,6 +5,7 @@ A wall's normal points into the grains. Shapes are told apart only here and in `
 
 from __future__ import annotations
 
+import copy
 import math
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -21,6 +22,10 @@ class Shape(Protocol):
     """The surface of a wall: a point that moves with it and directions that turn with it."""
 
     point: Array
+
+    @property
+    def concave(self) -> bool:
+        """True when a tangent runs into the surface, as inside a drum."""
 
     def turn(self, rotation: Array) -> None:
         """Turn the directions by a rotation matrix (3, 3)."""
@@ -93,8 +98,22 @@ class Wall:
         assert isinstance(self.shape, Plane)
         return self.shape.normal
 
+    @property
+    def bends(self) -> bool:
+        """True when a grain that glides straight along the surface would run into it: concave, or turning."""
+        return self.shape.concave or self.drive.rotates
+
+    def ahead(self, velocity: Array, dt: float) -> Wall:
+        """The wall as it will be after a step."""
+        wall = copy.copy(self)
+        wall.shape, wall.drive = copy.copy(self.shape), copy.copy(self.drive)
+        wall.advance(velocity, dt)
+        return wall
+
     def surface_velocity(self, velocity: Array, points: Array) -> Array:
         """Velocity (m, 3) of the wall's material at surface points (m, 3), for translation `velocity`."""
+        if not self.drive.rotates:
+            return np.tile(velocity, (len(points), 1))
         about = self.shape.point if self.drive.about is None else self.drive.about
         return velocity + np.cross(self.drive.spin, points - about)
 

@@ -1,7 +1,9 @@
 """Narrow phase: which neighbours are candidates for contact in this step.
 
 A pair is a candidate if its gap is below m0 + dt max(A_0, A_1), where A_i is the largest speed of body i relative to
-any of its neighbours. The margin follows the local motion: a fixed one lets pairs close unseen within a step.
+any of its neighbours. The margin follows the local motion: a fixed one lets pairs close unseen within a step. A blow
+may still reach, through a chain of contacts, a pair whose neighbours were all at rest; `overlooked` finds such pairs
+from the velocities after the solve, and the step is solved again with the speeds it has shown.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int32]
 
 MARGIN = 1e-3  # m0 over the smallest radius
+UNSEEN = 1e-6  # of the smallest radius: an overlap that may go unseen
 
 
 @dataclass
@@ -32,7 +35,7 @@ class PairCandidates:
 
 @dataclass
 class WallCandidates:
-    """Grains about to touch one wall: gap (m,), normal (m, 3), surface velocity (m, 3), previous contact row (m,)."""
+    """Grains near one wall: gap (m,), normal (m, 3), surface velocity (m, 3), previous contact row (m,)."""
 
     grains: Index
     gap: Array
@@ -40,46 +43,91 @@ class WallCandidates:
     velocity: Array
     last: Index
 
+    def __getitem__(self, some: NDArray[np.int64]) -> WallCandidates:
+        return WallCandidates(
+            self.grains[some], self.gap[some], self.normal[some], self.velocity[some], self.last[some]
+        )
 
-def choose(bodies: Bodies, neighbours: Neighbours, dt: float) -> tuple[PairCandidates, list[WallCandidates]]:
-    """Candidates of this step; each neighbour remembers its row for the next one."""
+    def approach(self, bodies: Bodies) -> Array:
+        """Speed of each grain towards the surface (m/s)."""
+        return ((bodies.motion[self.grains, 0:3] - self.velocity) * self.normal).sum(axis=1)
+
+
+@dataclass
+class Candidates:
+    """Candidates among the listed pairs and near each wall; `idle` are the grains near each wall that are none."""
+
+    pairs: PairCandidates
+    walls: list[WallCandidates]
+    idle: list[WallCandidates]
+
+    @property
+    def count(self) -> int:
+        return self.pairs.count + sum(len(wall.grains) for wall in self.walls)
+
+
+def choose(bodies: Bodies, neighbours: Neighbours, dt: float, speed: Array | None = None) -> Candidates:
+    """Candidates of this step; each neighbour remembers its row for the next one.
+
+    speed : (n,) m/s, least values of A, for grains that are known to become faster
+    """
     pairs = neighbours.pairs
-    near = [_near_wall(bodies, w, listed, dt) for w, listed in enumerate(neighbours.walls)]
-    speed = np.zeros(bodies.count)
-    relative_speed(pairs.start, pairs.partner, bodies.motion, speed)
-    for wall in near:
-        approach = np.abs(((bodies.velocity[wall.grains] - wall.velocity) * wall.normal).sum(axis=1))
-        speed[wall.grains] = np.maximum(speed[wall.grains], approach)  # a wall lists each grain once
+    near = [_near_wall(bodies, w, listed) for w, listed in enumerate(neighbours.walls)]
+    speed = _relative_speeds(bodies, neighbours, near, np.zeros(bodies.count) if speed is None else speed)
     margin = MARGIN * bodies.radius.min()
     row = np.empty_like(pairs.last)
     count = choose_pairs(pairs.start, pairs.partner, bodies.position, bodies.radius, speed, margin, dt, row)
-    chosen = PairCandidates(row, pairs.last, count)
+    candidates = Candidates(PairCandidates(row, pairs.last, count), [], [])
     pairs.last = row
-    walls = []
     for wall, listed in zip(near, neighbours.walls):
-        keep = np.flatnonzero(wall.gap < margin + dt * speed[wall.grains])
+        touches = wall.gap < margin + dt * speed[wall.grains]
+        keep = np.flatnonzero(touches)
         listed.last[:] = -1
         listed.last[keep] = np.arange(count, count + len(keep), dtype=np.int32)
         count += len(keep)
-        walls.append(
-            WallCandidates(wall.grains[keep], wall.gap[keep], wall.normal[keep], wall.velocity[keep], wall.last[keep])
+        candidates.walls.append(wall[keep])
+        candidates.idle.append(wall[np.flatnonzero(~touches)])
+    return candidates
+
+
+def overlooked(bodies: Bodies, neighbours: Neighbours, candidates: Candidates, dt: float) -> Array | None:
+    """Speeds A (n,) after the solve, if some pair that is no candidate would overlap by then; None if all is well."""
+    pairs, least = neighbours.pairs, UNSEEN * bodies.radius.min()
+    for w, idle in enumerate(candidates.idle):
+        if bodies.walls[w].guided:
+            idle.velocity[:] = bodies.motion[bodies.count + w, 0:3]
+    if not (
+        any((idle.gap - dt * idle.approach(bodies) < -least).any() for idle in candidates.idle if len(idle.grains))
+        or closes_unseen(
+            pairs.start, pairs.partner, pairs.last, bodies.position, bodies.radius, bodies.motion, dt, least
         )
-    return chosen, walls
+    ):
+        return None
+    return _relative_speeds(bodies, neighbours, candidates.walls + candidates.idle, np.zeros(bodies.count))
 
 
-def _near_wall(bodies: Bodies, w: int, listed: WallList, dt: float) -> WallCandidates:
+def _near_wall(bodies: Bodies, w: int, listed: WallList) -> WallCandidates:
     """Gap, normal and surface velocity for all grains listed near a wall."""
     wall = bodies.walls[w]
     grains = listed.grains
     gap, normal = wall.shape.gaps(grains, bodies.position, bodies.radius)
-    points = bodies.position[grains] + (bodies.radius[grains] + gap)[:, None] * normal
-    velocity = wall.surface_velocity(bodies.motion[bodies.count + w, 0:3], points)
+    velocity = wall.surface_velocity(
+        bodies.motion[bodies.count + w, 0:3], bodies.position[grains] + (bodies.radius[grains] + gap)[:, None] * normal
+    )
     return WallCandidates(grains, gap, normal, velocity, listed.last.copy())
+
+
+def _relative_speeds(bodies: Bodies, neighbours: Neighbours, near: list[WallCandidates], speed: Array) -> Array:
+    """A_i: the largest speed of grain i relative to any listed neighbour, and towards or away from a wall."""
+    for wall in near:  # a wall lists each grain once
+        speed[wall.grains] = np.maximum(speed[wall.grains], np.abs(wall.approach(bodies)))
+    relative_speed(neighbours.pairs.start, neighbours.pairs.partner, bodies.motion, speed)
+    return speed
 
 
 @kernel
 def relative_speed(start, partner, motion, speed):  # type: ignore[no-untyped-def]
-    """A_i: the largest speed of grain i relative to any listed neighbour."""
+    """Raise A_i to the largest speed of grain i relative to any listed neighbour."""
     for i in range(start.size - 1):
         top = speed[i] * speed[i]
         for k in range(start[i], start[i + 1]):
@@ -110,3 +158,20 @@ def choose_pairs(start, partner, position, radius, speed, margin, dt, row):  # t
             else:
                 row[k] = -1
     return count
+
+
+@kernel
+def closes_unseen(start, partner, row, position, radius, motion, dt, least):  # type: ignore[no-untyped-def]
+    """True when some listed pair without a contact row overlaps after this step."""
+    for i in range(start.size - 1):
+        for k in range(start[i], start[i + 1]):
+            if row[k] >= 0:
+                continue
+            j = partner[k]
+            x = position[j, 0] - position[i, 0] + dt * (motion[j, 0] - motion[i, 0])
+            y = position[j, 1] - position[i, 1] + dt * (motion[j, 1] - motion[i, 1])
+            z = position[j, 2] - position[i, 2] + dt * (motion[j, 2] - motion[i, 2])
+            near = radius[i] + radius[j] - least
+            if x * x + y * y + z * z < near * near:
+                return True
+    return False

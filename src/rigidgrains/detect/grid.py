@@ -34,10 +34,14 @@ class PairList:
         return cls(np.zeros(grains + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.int32))
 
 
-def near_pairs(position: Array, radius: Array, reach: float, capacity: int = 0) -> PairList:
-    """All pairs with gap < reach, each once: row of the smaller grain, or of the lower number within a level."""
+def near_pairs(position: Array, radius: Array, reach: float = 0.0, *, capacity: int = 0) -> PairList:
+    """All pairs with gap < reach, each once: row of the smaller grain, or of the lower number within a level.
+
+    radius : (n,) m, with whatever skin each grain is given; capacity : pairs to expect
+    """
+    radius = radius + 0.5 * reach
     n = len(radius)
-    level, size, largest = _levels(radius, reach)
+    level, size, largest = _levels(radius)
     origin = np.array([column.min() for column in position.T])  # by column: quicker than along an axis
     span = np.array([column.max() for column in position.T]) - origin
     extent = np.floor(span / size[:, None]).astype(np.int64) + 1  # cells per level and axis
@@ -53,7 +57,7 @@ def near_pairs(position: Array, radius: Array, reach: float, capacity: int = 0) 
     while True:
         partner = np.empty(capacity, np.int32)
         found = _search(
-            position, radius, level, reach, origin, size, largest, extent, table, first, member, key, sphere,
+            position, radius, level, origin, size, largest, extent, table, first, member, key, sphere,
             start, partner,
         )  # fmt: skip
         if found < capacity:
@@ -61,12 +65,12 @@ def near_pairs(position: Array, radius: Array, reach: float, capacity: int = 0) 
         capacity = found + 1
 
 
-def _levels(radius: Array, reach: float) -> tuple[Index, Array, Array]:
+def _levels(radius: Array) -> tuple[Index, Array, Array]:
     """Level of each grain (0 holds the largest, each next one grains of half the size), cell size, largest radius."""
     level = np.floor(np.log2(radius.max() / radius)).astype(np.int32)
     used, level = np.unique(level, return_inverse=True)
     largest = np.array([radius[level == k].max() for k in range(len(used))])
-    return level.astype(np.int32), 2.0 * largest + reach, largest
+    return level.astype(np.int32), 2.0 * largest, largest
 
 
 @kernel
@@ -112,7 +116,7 @@ def _fill(  # type: ignore[no-untyped-def]
 
 @kernel
 def _search(  # type: ignore[no-untyped-def]
-    position, radius, level, reach, origin, size, largest, extent, table, first, member, key, sphere, start, partner
+    position, radius, level, origin, size, largest, extent, table, first, member, key, sphere, start, partner
 ):
     """List the partners of each grain in turn; returns how many there are, also beyond the space given."""
     found, space = 0, partner.size - 1
@@ -121,7 +125,7 @@ def _search(  # type: ignore[no-untyped-def]
         own = level[i]
         x, y, z, r = position[i, 0], position[i, 1], position[i, 2], radius[i]
         for a in range(own + 1):
-            cut = r + largest[a] + reach
+            cut = r + largest[a]
             lx, ly, lz = _cell(x - cut, y - cut, z - cut, origin, size[a])
             hx, hy, hz = _cell(x + cut, y + cut, z + cut, origin, size[a])
             mask = table[a + 1] - table[a] - 1
@@ -138,7 +142,7 @@ def _search(  # type: ignore[no-untyped-def]
                         for m in range(first[b], first[b + run + 1]):
                             j = member[m]
                             dx, dy, dz = sphere[m, 0] - x, sphere[m, 1] - y, sphere[m, 2] - z
-                            near = r + sphere[m, 3] + reach
+                            near = r + sphere[m, 3]
                             close = dx * dx + dy * dy + dz * dz < near * near
                             here = (cell <= key[m]) & (key[m] <= cell + run)
                             partner[min(found, space)] = j  # written always, kept if counted: no branch to guess

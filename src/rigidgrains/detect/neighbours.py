@@ -1,4 +1,8 @@
-"""Neighbour lists: who may touch whom, kept while no body has moved beyond the skin."""
+"""Neighbour lists: who may touch whom, kept while no body has left its skin.
+
+Each grain has a skin of its own, wide enough for its speed: one fast grain does not make the others search far. Two
+bodies outside of each other's lists are further apart than both skins together.
+"""
 
 from __future__ import annotations
 
@@ -14,87 +18,117 @@ from .grid import PairList, inherit, near_pairs
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
 
-SKIN = 0.2  # of the smallest radius: the least skin
+SKIN = 0.1  # of the smallest radius: the least skin
+WIDEST = 0.5  # of the mean radius: the widest skin taken only to last longer
 AHEAD = 4.0  # steps at the present speed that a new list should last
-WIDEST = 1.0  # of the mean radius: the widest skin taken only to last longer
 
 
 @dataclass
 class WallList:
-    """Grains near one wall, and the contact row each had in the previous step."""
+    """Grains near one wall.
+
+    last : the contact row each had in the previous step, -1 for none
+    skin : how far the wall may move (m); travel : how far it has moved, or has been driven, since the list was made
+    point : where a piston was then
+    """
 
     grains: Index
     last: Index
+    skin: float
+    travel: float
+    point: Array
 
 
 @dataclass
 class Neighbours:
-    """Pairs and wall lists with gap < skin at the time of building.
+    """Pairs of grains and lists of grains near each wall.
 
-    builds : how many times the lists were built
+    skin : (n,) m, how far each grain may move; reference : (n, 3) where it was; builds : how often lists were made
     """
 
-    skin: float = 0.0
     pairs: PairList = field(default_factory=lambda: PairList.empty(0))
     walls: list[WallList] = field(default_factory=list)
+    skin: Array = field(default_factory=lambda: np.empty(0))
     reference: Array = field(default_factory=lambda: np.empty((0, 3)))
-    wall_travel: float = 0.0
     builds: int = 0
 
     def refresh(self, bodies: Bodies, dt: float) -> None:
-        """Build the lists anew if a pair outside of them could touch within this step."""
-        n = bodies.count
-        fastest = top_speed(bodies.motion[:n])
-        wall_step = dt * _wall_speed(bodies)
-        self.wall_travel += wall_step
-        if self.builds:
-            moved = _farthest(bodies.position, self.reference)
-            if 2.0 * (moved + dt * fastest) < self.skin and moved + dt * fastest + self.wall_travel < self.skin:
-                return
-        least = max(SKIN * bodies.radius.min(), 2.2 * (dt * fastest + wall_step))
-        self._build(bodies, max(least, min(2.0 * AHEAD * (dt * fastest + wall_step), WIDEST * bodies.radius.mean())))
-        self.wall_travel = wall_step
+        """Make the lists anew if a pair outside of them could touch within this step."""
+        steps = [_wall_step(bodies, w, dt) for w in range(len(bodies.walls))]
+        if not self.builds or self._stale(bodies, steps, dt):
+            self._build(bodies, steps, dt)
+        for wall, listed, step in zip(bodies.walls, self.walls, steps):
+            listed.travel += 0.0 if wall.guided else step
 
-    def _build(self, bodies: Bodies, skin: float) -> None:
-        n = bodies.count
+    def _stale(self, bodies: Bodies, steps: list[float], dt: float) -> bool:
+        for wall, listed, step in zip(bodies.walls, self.walls, steps):
+            travel = float(np.linalg.norm(wall.shape.point - listed.point)) if wall.guided else listed.travel
+            if travel + step > listed.skin:
+                return True
+        return bool(_leaves_skin(bodies.position, self.reference, bodies.motion, self.skin, dt))
+
+    def _build(self, bodies: Bodies, steps: list[float], dt: float) -> None:
         old_pairs, old_walls = self.pairs, self.walls
-        self.pairs = near_pairs(bodies.position, bodies.radius, skin, capacity=len(old_pairs.partner) * 5 // 4)
-        everyone = np.arange(n, dtype=np.int32)
+        least, widest = SKIN * bodies.radius.min(), WIDEST * bodies.radius.mean()
+        self.skin = np.empty(bodies.count)
+        _set_skin(bodies.motion, least, widest, dt, self.skin)
+        expected = len(old_pairs.partner) * 5 // 4
+        self.pairs = near_pairs(bodies.position, bodies.radius + self.skin, capacity=expected)
+        everyone = np.arange(bodies.count, dtype=np.int32)
         self.walls = []
-        for wall in bodies.walls:
+        for wall, step in zip(bodies.walls, steps):
+            skin = max(least, 1.1 * step, min(AHEAD * step, widest)) if step > 0.0 or wall.guided else 0.0
             gap, _ = wall.shape.gaps(everyone, bodies.position, bodies.radius)
-            near = np.flatnonzero(gap < skin).astype(np.int32)
-            self.walls.append(WallList(near, np.full(len(near), -1, np.int32)))
+            near = np.flatnonzero(gap < self.skin + skin).astype(np.int32)
+            self.walls.append(WallList(near, np.full(len(near), -1, np.int32), skin, 0.0, wall.shape.point.copy()))
         if self.builds:
             new, old = self.pairs, old_pairs
             inherit(new.start, new.partner, new.last, old.start, old.partner, old.last)
             for now, before in zip(self.walls, old_walls):
                 _, here, there = np.intersect1d(now.grains, before.grains, assume_unique=True, return_indices=True)
                 now.last[here] = before.last[there]
-        self.skin = skin
         self.reference = bodies.position.copy()
         self.builds += 1
 
 
-def _wall_speed(bodies: Bodies) -> float:
-    """Largest speed at which the surface of any wall can move towards a grain."""
-    speed = 0.0
-    for row, wall in enumerate(bodies.walls, start=bodies.count):
-        fast = float(np.linalg.norm(bodies.motion[row, :3]))
-        drive = wall.drive
-        if drive.rotates and not (drive.about is None and wall.shape.turns_in_itself(drive.spin)):
-            about = wall.shape.point if drive.about is None else drive.about
-            fast += float(np.linalg.norm(drive.spin)) * _farthest(bodies.position, about[None, :])
-        speed = max(speed, fast)
-    return speed
+def _wall_step(bodies: Bodies, w: int, dt: float) -> float:
+    """How far the surface of a wall can move towards a grain within this step (m)."""
+    wall, drive = bodies.walls[w], bodies.walls[w].drive
+    step = dt * float(np.linalg.norm(bodies.motion[bodies.count + w, :3]))
+    if wall.guided and step > 0.0:
+        # A piston is stopped by the first grain: however light it is, it gets no further than that grain goes.
+        gap, _ = wall.shape.gaps(np.arange(bodies.count, dtype=np.int32), bodies.position, bodies.radius)
+        return min(step, max(float(gap.min()), 0.0) + dt * top_speed(bodies.motion[: bodies.count]))
+    if drive.rotates and not (drive.about is None and wall.shape.turns_in_itself(drive.spin)):
+        about = wall.shape.point if drive.about is None else drive.about
+        step += dt * float(np.linalg.norm(drive.spin)) * _farthest(bodies.position, about)
+    return step
 
 
 @kernel
-def _farthest(position, reference):  # type: ignore[no-untyped-def]
-    """Largest distance of positions from their reference points, or from a single one."""
+def _set_skin(motion, least, widest, dt, skin):  # type: ignore[no-untyped-def]
+    """A skin that lasts a few steps at the present speed of each grain."""
+    for i in range(skin.size):
+        step = dt * np.sqrt(motion[i, 0] ** 2 + motion[i, 1] ** 2 + motion[i, 2] ** 2)
+        skin[i] = max(least, 1.1 * step, min(AHEAD * step, widest))
+
+
+@kernel
+def _leaves_skin(position, reference, motion, skin, dt):  # type: ignore[no-untyped-def]
+    """True when some grain may leave its skin within this step."""
+    for i in range(skin.size):
+        x, y, z = position[i, 0] - reference[i, 0], position[i, 1] - reference[i, 1], position[i, 2] - reference[i, 2]
+        speed = np.sqrt(motion[i, 0] ** 2 + motion[i, 1] ** 2 + motion[i, 2] ** 2)
+        if not np.sqrt(x * x + y * y + z * z) + dt * speed <= skin[i]:
+            return True
+    return False
+
+
+@kernel
+def _farthest(position, point):  # type: ignore[no-untyped-def]
+    """Largest distance of any position from a point."""
     top = 0.0
     for i in range(position.shape[0]):
-        k = min(i, reference.shape[0] - 1)
-        x, y, z = position[i, 0] - reference[k, 0], position[i, 1] - reference[k, 1], position[i, 2] - reference[k, 2]
+        x, y, z = position[i, 0] - point[0], position[i, 1] - point[1], position[i, 2] - point[2]
         top = max(top, x * x + y * y + z * z)
     return np.sqrt(top)

@@ -25,6 +25,7 @@ class Plane:
 
     point: Array
     normal: Array
+    concave = False
 
     def turn(self, rotation: Array) -> None:
         self.normal = rotation @ self.normal
@@ -33,7 +34,7 @@ class Plane:
         return plane_gaps(grains, position, radius, self.point, self.normal)
 
     def turns_in_itself(self, spin: Array) -> bool:
-        return not np.any(np.cross(spin, self.normal))
+        return _parallel(spin, self.normal)
 
 
 @dataclass
@@ -47,6 +48,7 @@ class Plate:
     normal: Array
     along: Array
     half: tuple[float, float]
+    concave = False
 
     def turn(self, rotation: Array) -> None:
         self.normal = rotation @ self.normal
@@ -73,6 +75,10 @@ class Cylinder:
     inside: bool
     half: float
 
+    @property
+    def concave(self) -> bool:
+        return self.inside
+
     def turn(self, rotation: Array) -> None:
         self.axis = rotation @ self.axis
 
@@ -81,7 +87,7 @@ class Cylinder:
         return law(grains, position, radius, self.point, self.axis, sideways(self.axis), self.radius, self.half)
 
     def turns_in_itself(self, spin: Array) -> bool:
-        return not np.any(np.cross(spin, self.axis))
+        return _parallel(spin, self.axis)
 
 
 @kernel
@@ -175,6 +181,10 @@ def unit(x: float, y: float, z: float, otherwise: Array) -> Any:
     if length == 0.0:
         return length, otherwise[0], otherwise[1], otherwise[2]
     return length, x / length, y / length, z / length
+
+
+def _parallel(spin: Array, axis: Array) -> bool:
+    return bool(np.linalg.norm(np.cross(spin, axis)) <= 1e-12 * np.linalg.norm(spin))
 
 
 def sideways(axis: Array) -> Array:

@@ -51,7 +51,10 @@ class Trigger:
 
 
 class Interrupt:
-    """Turns the first Ctrl-C into a question that is answered between two steps; the second one raises at once."""
+    """Turns the first Ctrl-C, or a polite request to terminate, into a question that is answered between two steps.
+
+    A second one raises at once.
+    """
 
     def __init__(self) -> None:
         self.asked = False
@@ -59,12 +62,13 @@ class Interrupt:
     def __enter__(self) -> Interrupt:
         self._main = threading.current_thread() is threading.main_thread()
         if self._main:
-            self._previous = signal.signal(signal.SIGINT, self._ask)
+            self._previous = {number: signal.signal(number, self._ask) for number in (signal.SIGINT, signal.SIGTERM)}
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._main:
-            signal.signal(signal.SIGINT, self._previous)
+            for number, handler in self._previous.items():
+                signal.signal(number, handler)
 
     def _ask(self, number: int, frame: FrameType | None) -> None:
         if self.asked:

@@ -42,3 +42,4 @@ class Progress(Observer):
     def finish(self, simulation: Simulation) -> None:
         self.look(simulation)
         self._bar.stop()
+        del self._bar  # it holds a lock, which nobody could copy

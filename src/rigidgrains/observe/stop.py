@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..bodies import top_speed
 from .base import Observer, StopRun
 
@@ -13,9 +15,11 @@ if TYPE_CHECKING:
 
 
 class StopWhenStatic(Observer):
-    """Ends the run when no grain or piston was faster than `speed` (m/s) at `looks` looks in a row.
+    """Ends the run when no grain or piston was faster than `speed` (m/s), nor any surface by its spin, for a while.
 
-    Only looks at which some contact carries a force count: grains about to fall are slow, but not at rest.
+    looks : how many looks in a row must be quiet
+    The quiet must last longer than it takes to reach that speed by gravity or by a force on a grain: grains about to
+    fall are slow, but not at rest.
     """
 
     def __init__(self, speed: float, *, looks: int = 10) -> None:
@@ -27,11 +31,22 @@ class StopWhenStatic(Observer):
         self.looks = looks
         self._quiet = 0
 
+    def start(self, simulation: Simulation, steps: int) -> None:
+        self._quiet, self._since = 0, simulation.time
+        bodies = simulation.bodies
+        push = np.atleast_2d(bodies.gravity + (bodies.force / bodies.mass[:, None] if len(bodies.force) else 0.0))
+        acceleration = np.linalg.norm(push, axis=1)
+        least = acceleration[acceleration > 0.0].min(initial=np.inf)
+        self._wait = 2.0 * self.speed / float(least)
+
     def look(self, simulation: Simulation) -> None:
         bodies = simulation.bodies
         pistons = [row for row, wall in enumerate(bodies.walls, start=bodies.count) if wall.guided]
-        fastest = max(top_speed(bodies.motion[: bodies.count]), top_speed(bodies.motion[pistons]))
-        at_rest = fastest < self.speed and simulation.contacts.forces[:, 0].any()
-        self._quiet = self._quiet + 1 if at_rest else 0
-        if self._quiet >= self.looks:
+        spin = float(np.abs(bodies.motion[: bodies.count, 3:6]).max())
+        fastest = max(top_speed(bodies.motion[: bodies.count]), top_speed(bodies.motion[pistons]), spin)
+        if fastest >= self.speed:
+            self._quiet, self._since = 0, simulation.time
+            return
+        self._quiet += 1
+        if self._quiet >= self.looks and simulation.time - self._since > self._wait:
             raise StopRun(f"static: no body faster than {self.speed:g} m/s at {self.looks} looks in a row")

@@ -1,4 +1,4 @@
-"""The event-driven method, as an exact reference: free flight from one collision to the next, restitution e, no friction.
+"""The event-driven method, an exact reference: free flight from one collision to the next, restitution e, no friction.
 
 It is the method of choice for a dilute gas. In a dense inelastic cluster infinitely many collisions crowd into a finite
 time, and it cannot pass that moment: inelastic collapse. Grains are alike, of diameter and mass 1.
@@ -23,11 +23,13 @@ class Flight:
 
     times  : (c,) s, of the collisions; those of a collapse crowd towards a finite time
     energy : (c + 1,) kinetic energy before the first and after each collision
+    pairs  : (c, 2) who collided; in a row with a wall 0 is the wall
     ended  : True when no collision was left before the end; False when the count ran into its limit or velocities died
     """
 
     times: Array
     energy: Array
+    pairs: NDArray[np.int64]
     ended: bool
 
 
@@ -43,12 +45,12 @@ def column(gaps: Array, speeds: Array, e: float, *, wall: bool, gravity: float =
     rate, pull = np.diff(v), np.zeros(len(gap))
     if wall:
         pull[0] = -gravity
-    time, times, energy = 0.0, [], [_row_energy(v)]
-    while len(times) < most and np.abs(rate).max() > DEEP:
+    time, log = 0.0, _Log(v)
+    while len(log.times) < most:
         wait = [_fall(g, w, a) for g, w, a in zip(gap, rate, pull)]
         k = int(np.argmin(wait))
         if not wait[k] < math.inf:
-            return Flight(np.array(times), np.array(energy), ended=True)
+            return log.flight(ended=True)
         gap += wait[k] * (rate + 0.5 * wait[k] * pull)
         rate += wait[k] * pull
         gap[k] = 0.0
@@ -64,9 +66,10 @@ def column(gaps: Array, speeds: Array, e: float, *, wall: bool, gravity: float =
         if k + 1 < len(rate):
             rate[k + 1] -= above
         time += wait[k]
-        times.append(time)
-        energy.append(_row_energy(v))
-    return Flight(np.array(times), np.array(energy), ended=False)
+        log.add(time, k, k + 1, v)
+        if 0.0 < np.abs(rate).max() < DEEP:
+            break
+    return log.flight(ended=False)
 
 
 def disks(position: Array, velocity: Array, e: float, *, until: float, most: int = 10_000) -> Flight:
@@ -74,16 +77,16 @@ def disks(position: Array, velocity: Array, e: float, *, until: float, most: int
     n = len(position)
     wait = np.full((n, n), math.inf)  # absolute time of the next collision of each pair
     last = np.full(n, -1)  # with whom each disk collided last
-    now, times, energy = 0.0, [], [0.5 * float((velocity**2).sum())]
+    now, log = 0.0, _Log(velocity)
     for i in range(n):
         _foresee(i, now, position, velocity, last, wait)
-    while len(times) < most:
+    while len(log.times) < most:
         i, j = divmod(int(np.argmin(wait)), n)
         ahead = min(float(wait[i, j]), until)
         position += (ahead - now) * velocity
         now = ahead
         if wait[i, j] >= until:
-            return Flight(np.array(times), np.array(energy), ended=True)
+            return log.flight(ended=True)
         normal = position[j] - position[i]
         normal /= np.linalg.norm(normal)
         approach = (velocity[j] - velocity[i]) @ normal
@@ -93,9 +96,25 @@ def disks(position: Array, velocity: Array, e: float, *, until: float, most: int
         last[i], last[j] = j, i
         _foresee(i, now, position, velocity, last, wait)
         _foresee(j, now, position, velocity, last, wait)
-        times.append(now)
-        energy.append(0.5 * float((velocity**2).sum()))
-    return Flight(np.array(times), np.array(energy), ended=False)
+        log.add(now, i, j, velocity)
+    return log.flight(ended=False)
+
+
+class _Log:
+    """Collisions as they come."""
+
+    def __init__(self, velocity: Array) -> None:
+        self.times: list[float] = []
+        self.pairs: list[tuple[int, int]] = []
+        self.energy = [0.5 * float((velocity * velocity).sum())]
+
+    def add(self, time: float, i: int, j: int, velocity: Array) -> None:
+        self.times.append(time)
+        self.pairs.append((min(i, j), max(i, j)))
+        self.energy.append(0.5 * float((velocity * velocity).sum()))
+
+    def flight(self, *, ended: bool) -> Flight:
+        return Flight(np.array(self.times), np.array(self.energy), np.array(self.pairs).reshape(-1, 2), ended)
 
 
 def _fall(gap: float, rate: float, pull: float) -> float:
@@ -105,10 +124,6 @@ def _fall(gap: float, rate: float, pull: float) -> float:
     root = rate * rate - 2.0 * pull * gap
     speed = math.sqrt(root) - rate if root >= 0.0 else 0.0
     return 2.0 * gap / speed if speed > 0.0 else math.inf
-
-
-def _row_energy(v: Array) -> float:
-    return 0.5 * float(v @ v)
 
 
 def _foresee(i: int, now: float, position: Array, velocity: Array, last: NDArray[np.int64], wait: Array) -> None:

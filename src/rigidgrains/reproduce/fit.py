@@ -61,8 +61,9 @@ def fit_damped_sine(t: Array, x: Array, omega0: float, tau0: float, *, most: int
         else:
             break
         omega, rate = omega + share * float(step[0]), rate + share * float(step[1])
+        gain = 1.0 - float(trial[2] @ trial[2]) / float(left @ left) if left.any() else 0.0
         basis, weights, left = trial
-        if abs(step[0]) + abs(step[1]) < 1e-12 * (abs(omega) + abs(rate)):
+        if gain < 1e-13:
             break
     slopes = _slopes(s, basis, weights)
     variance = float(left @ left) / max(len(x) - 5, 1)

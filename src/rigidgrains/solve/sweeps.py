@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
-from dataclasses import InitVar, dataclass, field
+from dataclasses import InitVar, dataclass, field, replace
 
 import numpy as np
 from numpy.random import Generator
@@ -27,6 +28,10 @@ class SolveReport:
     updates: int
     converged: bool
     mean_force: float
+
+    def after(self, earlier: SolveReport) -> SolveReport:
+        """This solve, with the work of earlier attempts at the same step added."""
+        return replace(self, sweeps=self.sweeps + earlier.sweeps, updates=self.updates + earlier.updates)
 
 
 @dataclass
@@ -60,17 +65,18 @@ class Sweeps:
 
     def solve(self, problem: ContactProblem, rng: Generator) -> SolveReport:
         """Find the forces, starting from those carried over; velocities in `problem.motion` follow."""
+        order = copy.copy(self._order)  # a solver may serve several simulations at a time
         apply_forces(problem.motion, problem.pairs, problem.geometry, problem.forces, problem.dt)
         if problem.count == 0:
             return SolveReport(sweeps=0, updates=0, converged=True, mean_force=0.0)
         iterate = self._in_stages if isinstance(self.criterion, RigidSweeps) else self._until_settled
-        sweeps, updates, converged = iterate(problem, rng)
+        sweeps, updates, converged = iterate(problem, order, rng)
         mean = total_force(problem.forces) / problem.count
         return SolveReport(sweeps, updates, converged and math.isfinite(mean), mean)
 
-    def _until_settled(self, problem: ContactProblem, rng: Generator) -> tuple[int, int, bool]:
+    def _until_settled(self, problem: ContactProblem, order: Order, rng: Generator) -> tuple[int, int, bool]:
         """Sweep over all contacts until the criterion is met; returns sweeps, updates and whether it was."""
-        order, criterion, count = self._order, self.criterion, problem.count
+        criterion, count = self.criterion, problem.count
         order.begin(problem)
         mean, unsettled, converged, sweeps = total_force(problem.forces) / count, count, False, 0
         most = criterion.sweeps if isinstance(criterion, FixedSweeps) else self.max_sweeps
@@ -86,17 +92,17 @@ class Sweeps:
             converged = criterion.satisfied(sweeps, unsettled, mean, previous)
         return sweeps, sweeps * count, converged
 
-    def _in_stages(self, problem: ContactProblem, rng: Generator) -> tuple[int, int, bool]:
+    def _in_stages(self, problem: ContactProblem, order: Order, rng: Generator) -> tuple[int, int, bool]:
         """Sweep over ever fewer contacts: each drops out when its cluster has had the sweeps it needs."""
         assert isinstance(self.criterion, RigidSweeps)
-        needed = self.criterion.sweeps_needed(problem, Q[type(self._order).__name__])
+        needed = self.criterion.sweeps_needed(problem, Q[type(order).__name__])
         allowed = np.minimum(needed, self.max_sweeps)
         done = updates = 0
         for stage in np.unique(allowed):
             among = np.flatnonzero(allowed >= stage).astype(np.int32)
-            self._order.begin(problem, among)
+            order.begin(problem, among)
             for _ in range(int(stage) - done):
-                self._order.sweep(problem, rng)
+                order.sweep(problem, rng)
             updates += (int(stage) - done) * len(among)
             done = int(stage)
         return done, updates, bool((needed <= self.max_sweeps).all())
