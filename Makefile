@@ -30,7 +30,7 @@ install: $(READY)
 # The mark is written last: without it, what an interrupted install left behind is thrown away.
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "rigidgrains needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	  { echo "'$(PYTHON)' is no Python 3.11 or newer; name one: make PYTHON=/path/to/python $(MAKECMDGOALS)"; exit 1; }
 	@test -f $@ || rm -rf .venv
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --editable .

@@ -165,20 +165,29 @@ def draw(signorini: Traced, coulomb: dict[float, Traced], disc: Traced) -> Figur
     figure, (left, middle, right) = new_figure(1, 3, width=13.0, height=4.6)
     grey = {"color": "#c9c9c9", "lw": 7.0, "solid_capstyle": "butt", "zorder": 1}
     left.plot([0.0, 0.0, 0.3], [0.42, 0.0, 0.0], **grey, label="paper: Signorini graph")
-    left.plot(signorini.gap, signorini.normal_force, ".", color=INKS[0], ms=4, zorder=3, label="engine, one step")
+    left.plot(
+        signorini.gap,
+        signorini.normal_force,
+        ".",
+        color=INKS[0],
+        ms=4,
+        zorder=3,
+        label="engine, one step",
+        rasterized=True,
+    )
     left.set(xlabel="gap after the step, $g/d$", ylabel=r"normal force $R_n$  ($m\,d/\Delta t^2$)", title="Signorini")
     for ink, (speed, traced) in zip((INKS[0], INKS[1]), coulomb.items()):
         limit = MU * speed
         middle.plot([-0.3, 0.0, 0.0, 0.3], [limit, limit, -limit, -limit], **grey,
                     label="paper: Coulomb graph" if speed == NORMAL else None)  # fmt: skip
         middle.plot(traced.slip[:, 0], traced.friction[:, 0], ".", color=ink, ms=4, zorder=3,
-                    label=rf"engine, $R_n$ = {speed:.2f}")  # fmt: skip
+                    label=rf"engine, $R_n$ = {speed:.2f}", rasterized=True)  # fmt: skip
     middle.set(xlabel=r"sliding velocity $V_t$  ($d/\Delta t$)", ylabel=r"friction force $R_t$  ($m\,d/\Delta t^2$)",
                title=rf"Coulomb, $\mu$ = {MU}", ylim=(-0.05, 0.075))  # fmt: skip
     turn = np.linspace(0.0, 2.0 * np.pi, 200)
     right.plot(np.cos(turn), np.sin(turn), **grey, label=r"paper: cone, $|R_t| = \mu R_n$")
     right.plot(*(disc.friction[:, k] / (MU * NORMAL) for k in (0, 2)), ".", color=INKS[0], ms=3, zorder=3,
-               label="engine, all directions")  # fmt: skip
+               label="engine, all directions", rasterized=True)  # fmt: skip
     right.set(xlabel=r"$R_{t,x}/(\mu R_n)$", ylabel=r"$R_{t,z}/(\mu R_n)$", title="Friction in 3D: a disc",
               aspect="equal", xlim=(-1.3, 1.3), ylim=(-1.3, 1.75))  # fmt: skip
     for panel, place in ((left, "upper right"), (middle, "upper right"), (right, "upper center")):

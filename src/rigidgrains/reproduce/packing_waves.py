@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 from numpy.typing import NDArray
 
 from .. import theory
@@ -64,6 +65,11 @@ def run(quick: bool, tick: Tick) -> Result:
                 source="c ~ sqrt(N_I), Eq. (soundvelocity)"),
             Row("exponent of tau, transversal mode", -1.0, fade[0], 0.1, error=fade[1], source="tau ~ 1/N_I"),
         ]  # fmt: skip
+        # The box is a square: k is pi/(2h) for the piston and sqrt(2) pi/h for the vortex.
+        speeds = [np.mean([math.hypot(a.omega, 1.0 / a.tau) for a in waves[0]]) for waves in (shear, piston)]
+        notes.append(
+            f"The transversal wave has {speeds[0] / speeds[1] / math.sqrt(8.0):.2f} of the longitudinal speed."
+        )
         for name, waves in (("dF/F = 0.1", large), ("packings pressed with 10 sweeps", soft)):
             fast, slow = exponents(waves, sweeps)
             notes.append(
@@ -228,6 +234,8 @@ def draw(sweeps: Any, first: Any, piston: Any, large: Any, soft: Any, shear: Any
                 panel.plot(n, line, "--", lw=1, color=INKS[k], label=f"paper: $N_I^{{{power:g}}}$" if k == 0 else None)
         panel.set(xscale="log", yscale="log", xlabel=r"sweeps $N_I$")
         panel.set_xticks(n, [str(x) for x in sweeps])
+        panel.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        panel.yaxis.set_major_formatter("{x:g}")
         panel.minorticks_off()
     scaling.set(ylabel=r"$\omega$ (1/dt)", title="Frequency")
     fading.set(ylabel=r"$\tau$ (dt)", title="Damping time")
