@@ -36,9 +36,17 @@ def sound_velocity(q: float, sweeps: float, d: float, dt: float) -> float:
 
 
 def frequency(k: float, q: float, sweeps: float, d: float, dt: float) -> float:
-    """omega(k) = k sqrt(c^2 - D^2 k^2/4) (rad/s), Eq. (dispersion); 0 for an overdamped wave."""
+    """omega(k) = k sqrt(c^2 - D^2 k^2/4) (rad/s), Eq. (dispersion); 0 for an overdamped wave.
+
+    Good for long waves: it is low by 5 % at half of k_c, where a step is no longer short against the period.
+    """
     c, big_d = sound_velocity(q, sweeps, d, dt), diffusion_constant(q, sweeps, d, dt)
     return k * math.sqrt(max(c * c - big_d * big_d * k * k / 4.0, 0.0))
+
+
+def step_frequency(k: float, q: float, sweeps: float, d: float, dt: float) -> float:
+    """omega(k) (rad/s) when steps are counted one by one: cos(omega dt) = exp(-q N_I (k d)^2/2), for every k."""
+    return math.acos(math.exp(-0.5 * q * sweeps * (k * d) ** 2)) / dt
 
 
 def damping_time(k: float, q: float, sweeps: float, d: float, dt: float) -> float:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ..simulation import Simulation
 from ..solve.criteria import FixedSweeps
 from ..solve.sweeps import Sweeps
-from ..theory import Q_RANDOM, critical_wave_number, damping_time, frequency
+from ..theory import Q_RANDOM, critical_wave_number, damping_time, frequency, step_frequency
 from .base import INKS, Result, Row, Tick, new_figure
 from .chain import chain
 from .diffusion import lay
@@ -69,11 +69,6 @@ def run(quick: bool, tick: Tick) -> Result:
     ])  # fmt: skip
 
 
-def step_frequency(k: float, sweeps: int) -> float:
-    """omega dt of a wave when steps are counted one by one."""
-    return math.acos(math.exp(-0.5 * Q_RANDOM * sweeps * k * k))
-
-
 def measure(sweeps: int, ratio: float, seeds: int) -> Wave:
     """omega and tau of the wave nearest to ratio k_c: eigenvalues of the matrix that takes (v, w) from step to step."""
     k = ratio * critical_wave_number(Q_RANDOM, sweeps, 1.0, 1.0)
@@ -119,7 +114,7 @@ def _rows(wave: Wave) -> list[Row]:
     """What is held against the paper, and against the step by step theory."""
     k, sweeps, name = wave.k, wave.sweeps, f"k = {wave.ratio:.2f} k_c, N_I = {wave.sweeps}"
     paper, rate = frequency(k, Q_RANDOM, sweeps, 1.0, 1.0), 1.0 / damping_time(k, Q_RANDOM, sweeps, 1.0, 1.0)
-    step = step_frequency(k, sweeps)
+    step = step_frequency(k, Q_RANDOM, sweeps, 1.0, 1.0)
     rows = [Row(f"1/tau, {name}", rate, wave.rate, 0.04 * rate + 3.0 * wave.rate_error, error=wave.rate_error,
                 unit="1/dt", source="Eq. (tau)" + ", beyond its range" * (wave.ratio > 1.0))]  # fmt: skip
     if wave.ratio < 0.32:
