@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .solve.criteria import FixedSweeps, GlobalCriterion, LocalCriterion, RigidSweeps
     from .solve.orders import Ordered, RandomBlocks
     from .solve.sweeps import SolveReport, Sweeps
+    from .springs import Springs
     from .view.packing import draw_packing
     from .view.series import draw_history
 
@@ -44,6 +45,7 @@ _HOMES = {
     "SceneError": "scene",
     "Simulation": "simulation",
     "SolveReport": "solve.sweeps",
+    "Springs": "springs",
     "StopRun": "observe.base",
     "StopWhenStatic": "observe.stop",
     "Sweeps": "solve.sweeps",
@@ -75,6 +77,7 @@ __all__ = [
     "SceneError",
     "Simulation",
     "SolveReport",
+    "Springs",
     "StopRun",
     "StopWhenStatic",
     "Sweeps",

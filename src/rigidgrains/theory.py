@@ -79,6 +79,20 @@ def viscosity(q: float, sweeps: float, m: float, dt: float) -> float:
     return q * m * sweeps / dt
 
 
+def firm_length(q: float, sweeps: float, d: float) -> float:
+    """|zeta(1/2)| sqrt(q N_I/pi) d = 0.412 l_diff (m): by so much a chain under load seems shorter than it is.
+
+    Its loaded end feels the load directly, not by diffusion, and does not give: the chain shrinks by
+    F (L - firm_length)/(kappa d).
+    """
+    return 1.4603545088 * math.sqrt(q * sweeps / math.pi) * d
+
+
+def sweeps_for_accuracy(accuracy: float, length: float, d: float, q: float) -> float:
+    """Sweeps after which the far end of a chain of this length (m) lacks only this share of a new load."""
+    return 4.0 * math.log(4.0 / (math.pi * accuracy)) / (math.pi**2 * q) * (length / d) ** 2
+
+
 def rigid_sweeps(length: float, d: float, q: float, safety: float) -> int:
     """Sweeps for which l_diff is `safety` times a length (m): N_I >= (safety length/d)^2/(4 q), by Eq. (difflength)."""
     return max(1, math.ceil((safety * length / d) ** 2 / (4.0 * q) - 1e-9))

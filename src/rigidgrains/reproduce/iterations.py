@@ -35,7 +35,7 @@ FIXED, LOAD = 40, 0.05  # sweeps and load of the runs at constant N_I
 
 # The chain is fixed at the wall and loaded at its end. The slowest wave of the forces has k = pi/(2L), starts with
 # 4/pi of the load and decays by exp(-q (k d)^2) a sweep. It is down to the accuracy after PREFACTOR (L/d)^2 sweeps.
-PREFACTOR = 4.0 / (math.pi**2 * theory.Q_RANDOM) * math.log(4.0 / (math.pi * ACCURACY))
+PREFACTOR = theory.sweeps_for_accuracy(ACCURACY, 1.0, 1.0, theory.Q_RANDOM)
 
 
 def run(quick: bool, tick: Tick) -> Result:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..simulation import Simulation
 from ..solve.criteria import FixedSweeps
 from ..solve.sweeps import Sweeps
-from ..theory import Q_RANDOM, damping_time, diffusion_length, frequency, stiffness
+from ..theory import Q_RANDOM, damping_time, firm_length, frequency, stiffness
 from .base import INKS, Result, Row, Tick, new_figure
 from .chain import chain
 from .fit import DampedSine, fit_damped_sine, fit_with
@@ -41,7 +41,7 @@ def run(quick: bool, tick: Tick) -> Result:
     fitted = fit_with(time[late], tracks[0][late], omega, tau)
     # Step by step a slowly loaded wave of wave number k yields by 1/(exp(Lambda) - 1), Lambda = q N_I (kd)^2, in place
     # of 1/Lambda. Summed over all waves that takes |zeta(1/2)|/sqrt(pi) sqrt(q N_I) d off the length.
-    firm = 1.4603545 / (2.0 * math.sqrt(math.pi)) * diffusion_length(Q_RANDOM, SWEEPS, 1.0)
+    firm = firm_length(Q_RANDOM, SWEEPS, 1.0)
     slow = FORCE * (DISKS - firm) / stiffness(Q_RANDOM, SWEEPS, 1.0, 1.0)
     omegas, taus = np.array([fit.omega for fit in free]), np.array([fit.tau for fit in free])
     rows = [

@@ -73,7 +73,7 @@ def run(quick: bool, tick: Tick) -> Result:
         for name, waves in (("dF/F = 0.1", large), ("packings pressed with 10 sweeps", soft)):
             fast, slow = exponents(waves, sweeps)
             notes.append(
-                f"{name}: exponents {fast[0]:.2f} +- {fast[1]:.2f} of omega and {slow[0]:.2f} +- {slow[1]:.2f} of tau."
+                f"{name}: exponents {fast[0]:.3f} +- {fast[1]:.3f} of omega and {slow[0]:.2f} +- {slow[1]:.2f} of tau."
             )
     return Result(rows, draw(sweeps, first, piston, large, soft, shear), notes)
 
