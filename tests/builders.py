@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rigidgrains import integrate
+from rigidgrains import Observer, integrate
 from rigidgrains.bodies import Bodies
 from rigidgrains.contacts import ContactProblem, Contacts
 from rigidgrains.detect.neighbours import Neighbours
@@ -115,3 +115,19 @@ def settle(bodies: Bodies, dt: float = 1e-2, steps: int = 1, **settings: Any) ->
     for _ in range(steps):
         simulation.step()
     return simulation
+
+
+class Counter(Observer):
+    """Keeps what it was told."""
+
+    def __init__(self):
+        self.log = []
+
+    def start(self, simulation, steps):
+        self.log.append(("start", simulation.steps, steps))
+
+    def look(self, simulation):
+        self.log.append(("look", simulation.steps))
+
+    def finish(self, simulation):
+        self.log.append(("finish", simulation.steps))
