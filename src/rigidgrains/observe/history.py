@@ -25,6 +25,10 @@ COLUMNS = {
     "mean_overlap": "mean radii",
     "max_overlap": "mean radii",
     "diffusion_length": "m",
+    "sound_velocity": "m/s",
+    "critical_wave_length": "m",
+    "stiffness": "N/m",
+    "viscosity": "N s/m",
     "cluster": "grains",
     "cluster_extent": "m",
 }
@@ -51,6 +55,10 @@ class History(Observer):
                 float(overlap.mean()) if len(overlap) else 0.0,
                 float(overlap.max()) if len(overlap) else 0.0,
                 meter.diffusion_length,
+                meter.sound_velocity,
+                meter.critical_wave_length,
+                meter.stiffness,
+                meter.viscosity,
                 meter.cluster,
                 meter.extent,
             )
