@@ -67,7 +67,7 @@ class GlobalCriterion:
 
 @dataclass(frozen=True)
 class FixedSweeps:
-    """Eq. (constNI): the same number of sweeps in every step, and again if a step is solved again with new candidates."""
+    """Eq. (constNI): the same number of sweeps in every step; again, if a step is solved again with new candidates."""
 
     sweeps: int
 
