@@ -45,7 +45,8 @@ def run(quick: bool, tick: Tick) -> Result:
         piston.append([ringing[2] for ringing in rings])
         first = first or rings
         if seed < several:
-            large.append([ring(packing, n, 10.0 * STEP)[2] for n in sweeps])
+            firm = compress(grains, seed, sweeps=200, step=10.0 * STEP)
+            large.append([ring(firm, n, 10.0 * STEP)[2] for n in sweeps])
             shear.append([sway(packing, n) for n in sweeps])
             loose_made = compress(grains, seed, sweeps=10, tight=False)
             soft.append([ring(loose_made, n, STEP)[2] for n in sweeps])
@@ -103,7 +104,7 @@ def loose(grains: int, seed: int) -> Bodies:
     )
 
 
-def compress(grains: int, seed: int, *, sweeps: int, tight: bool = True) -> Simulation:
+def compress(grains: int, seed: int, *, sweeps: int, tight: bool = True, step: float = STEP) -> Simulation:
     """Press the loose disks together until they rest, then relax the forces with ten times the sweeps.
 
     A packing just formed may give way for good when the load is raised. Each is therefore tried beforehand with twice
@@ -112,7 +113,7 @@ def compress(grains: int, seed: int, *, sweeps: int, tight: bool = True) -> Simu
     simulation = Simulation(loose(grains, seed), dt=1.0, solver=fixed(sweeps), seed=seed)
     load = simulation.bodies.walls[-1].load
     settle(simulation, 500, 4000)
-    for factor in (1.0 + 2.0 * STEP, 1.0):
+    for factor in (1.0 + 2.0 * step, 1.0):
         simulation.bodies.walls[-1].load = factor * load
         settle(simulation, 100, 1000)
     simulation.solver = fixed(10 * sweeps if tight else sweeps)

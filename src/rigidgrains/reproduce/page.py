@@ -56,15 +56,15 @@ def _table(rows: list[dict[str, Any]]) -> str:
 
 
 def expected(row: dict[str, Any]) -> str:
-    """What the paper says, with its unit."""
+    """What the paper says."""
     sign = {"equal": "", "above": "> ", "below": "< "}[row["rule"]]
-    return f"{sign}{number(row['expected'])} {row['unit']}".strip()
+    return f"{sign}{number(row['expected'])}"
 
 
 def measured(row: dict[str, Any]) -> str:
-    """What was measured, with its standard error where there is one."""
+    """What was measured, with its standard error where there is one and its unit."""
     error = "" if row["error"] is None else f" ± {row['error']:.1g}"
-    return f"{number(row['measured'])}{error}"
+    return f"{number(row['measured'])}{error} {row['unit']}".strip()
 
 
 def tolerance(row: dict[str, Any]) -> str:

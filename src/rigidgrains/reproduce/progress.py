@@ -27,23 +27,21 @@ def run_with_progress(names: list[str], output: Path, *, quick: bool, out: Conso
 
     with bar:
         finished = reproduce(targets, output, quick=quick, watch=watch)
-    out.print(_table(finished))
+    for done in finished:
+        out.print(_table(done))
     passed = sum(done.result.passed for done in finished)
     out.print(f"{passed} of {len(finished)} targets pass; figures and rows in [bold]{output / 'index.html'}[/]")
     return passed == len(finished)
 
 
-def _table(finished: list[Done]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for heading in ("target", "quantity"):
-        table.add_column(heading)
-    for heading in ("paper", "measured", "tolerance"):
+def _table(done: Done) -> Table:
+    title = f"\n[bold]{done.target.name}[/]: {done.target.title} ({done.seconds:.0f} s)"
+    table = Table(title=title, title_justify="left", title_style="", box=None, pad_edge=False, expand=True)
+    table.add_column("quantity", ratio=1)
+    for heading in ("paper", "measured", ""):
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("")
-    for done in finished:
-        for k, row in enumerate(record := [row.as_dict() for row in done.result.rows]):
-            verdict = "[green]pass[/]" if row["verdict"] == "pass" else "[bold red]fail[/]"
-            name = done.target.name if k == 0 else ""
-            table.add_row(name, row["quantity"], expected(row), measured(row), tolerance(row), verdict,
-                          end_section=k == len(record) - 1)  # fmt: skip
+    for row in (row.as_dict() for row in done.result.rows):
+        verdict = "[green]pass[/]" if row["verdict"] == "pass" else "[bold red]fail[/]"
+        allowed = f" ± {tolerance(row)}" if row["rule"] == "equal" else ""
+        table.add_row(row["quantity"], f"{expected(row)}{allowed}", measured(row), verdict)
     return table
