@@ -45,8 +45,8 @@ class Row:
 
     def as_dict(self) -> dict[str, Any]:
         """For results.json: numbers that are not finite become null."""
-        numbers = ("expected", "measured", "tolerance", "error")
-        finite = {name: value if math.isfinite(value := getattr(self, name)) else None for name in numbers}
+        numbers = {"paper": self.expected, "measured": self.measured, "tolerance": self.tolerance, "error": self.error}
+        finite = {name: value if math.isfinite(value) else None for name, value in numbers.items()}
         return {
             "quantity": self.quantity, **finite, "rule": self.rule, "unit": self.unit, "source": self.source,
             "verdict": "pass" if self.passed else "fail",

@@ -58,7 +58,7 @@ def _table(rows: list[dict[str, Any]]) -> str:
 def expected(row: dict[str, Any]) -> str:
     """What the paper says."""
     sign = {"equal": "", "above": "> ", "below": "< "}[row["rule"]]
-    return f"{sign}{number(row['expected'])}"
+    return f"{sign}{number(row['paper'])}"
 
 
 def measured(row: dict[str, Any]) -> str:
