@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 PRESSURE = 0.01  # load of the piston per width
 LOOSE, DENSE = 0.42, 0.82  # packing fractions at the start and, roughly, in the end
 FRICTION = 0.05
-STEP = 0.01  # dF over F
+STEP, LARGE = 0.01, 0.04  # dF over F, and a larger one to show what amplitude does
 
 
 def run(quick: bool, tick: Tick) -> Result:
@@ -45,8 +45,8 @@ def run(quick: bool, tick: Tick) -> Result:
         piston.append([ringing[2] for ringing in rings])
         first = first or rings
         if seed < several:
-            firm = compress(grains, seed, sweeps=200, step=10.0 * STEP)
-            tall = [ring(firm, n, 10.0 * STEP)[2] for n in sweeps]
+            firm = compress(grains, seed, sweeps=200, step=LARGE)
+            tall = [ring(firm, n, LARGE)[2] for n in sweeps]
             if all(sine.omega > 0.3 * small.omega for sine, small in zip(tall, piston[-1])):  # else it gave way
                 large.append(tall)
             shear.append([sway(packing, n) for n in sweeps])
@@ -73,8 +73,8 @@ def run(quick: bool, tick: Tick) -> Result:
         notes.append(
             f"The transversal wave has {speeds[0] / speeds[1] / math.sqrt(8.0):.2f} of the longitudinal speed."
         )
-        notes.append(f"{len(large)} of {several} packings ring at dF/F = 0.1; the others give way and only creep.")
-        for name, waves in (("dF/F = 0.1", large), ("packings pressed with 10 sweeps", soft)):
+        notes.append(f"{len(large)} of {several} packings ring at dF/F = {LARGE:g}; the others give way and creep.")
+        for name, waves in ((f"dF/F = {LARGE:g}", large), ("packings pressed with 10 sweeps", soft)):
             if len(waves) < 2:
                 continue
             fast, slow = exponents(waves, sweeps)
@@ -238,7 +238,7 @@ def draw(sweeps: Any, first: Any, piston: Any, large: Any, soft: Any, shear: Any
     moving.set(xlabel="time (dt)", ylabel=r"piston height $-\ x_0$ ($10^{-5}$ d)", title="Piston and damped sine")
     moving.set_xlim(0.0, 130.0)
     moving.legend(fontsize=9)
-    kinds = [("piston, dF/F = 0.01", piston, "o"), ("piston, dF/F = 0.1", large, "^"),
+    kinds = [(f"piston, dF/F = {STEP:g}", piston, "o"), (f"piston, dF/F = {LARGE:g}", large, "^"),
              ("piston, pressed with 10 sweeps", soft, "v"), ("transversal mode", shear, "s")]  # fmt: skip
     n = np.array(sweeps, dtype=float)
     for panel, name, power in ((scaling, "omega", 0.5), (fading, "tau", -1.0)):
