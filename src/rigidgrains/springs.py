@@ -18,7 +18,7 @@ from .bodies import Bodies
 from .compiled import kernel
 from .contacts import Contacts
 from .detect.neighbours import Neighbours
-from .solve.kernels import apply_forces
+from .solve.kernels import apply_forces, contact_velocity
 
 Array = NDArray[np.float64]
 
@@ -114,14 +114,9 @@ def spring_forces(  # type: ignore[no-untyped-def]
             forces[c, :] = 0.0
             continue
         n_x, n_y, n_z, mu = geometry[c, 0], geometry[c, 1], geometry[c, 2], geometry[c, 6]
-        s_x, s_y, s_z = motion[i, 3] + motion[j, 3], motion[i, 4] + motion[j, 4], motion[i, 5] + motion[j, 5]
-        v_x = motion[j, 0] - motion[i, 0] - (s_y * n_z - s_z * n_y)
-        v_y = motion[j, 1] - motion[i, 1] - (s_z * n_x - s_x * n_z)
-        v_z = motion[j, 2] - motion[i, 2] - (s_x * n_y - s_y * n_x)
-        v_n = v_x * n_x + v_y * n_y + v_z * n_z
+        v_n, v_x, v_y, v_z = contact_velocity(i, j, motion, n_x, n_y, n_z)
         stiff = wall if j >= grains else 1.0
         r_n = max(-stiff * (kappa * g + gamma * v_n), least)  # Eq. (lin-spring)
-        v_x, v_y, v_z = v_x - v_n * n_x, v_y - v_n * n_y, v_z - v_n * n_z
         stiff *= tangential
         a = stiff * kappa * dt  # the spring is stretched by the sliding of this step
         x, y, z = springs[c, 1] - a * v_x, springs[c, 2] - a * v_y, springs[c, 3] - a * v_z

@@ -65,10 +65,6 @@ class Drive:
     def rotates(self) -> bool:
         return bool(np.any(self.spin))
 
-    @property
-    def moves(self) -> bool:
-        return bool(np.any(self.velocity) or np.any(self.amplitude) or self.rotates)
-
 
 @dataclass
 class Wall:

@@ -22,25 +22,31 @@ def update(c, motion, pairs, geometry, forces, dt, rate):  # type: ignore[no-unt
     i, j = pairs[c, 0], pairs[c, 1]
     n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
     gap, m_n, m_t, mu = geometry[c, 3], geometry[c, 4], geometry[c, 5], geometry[c, 6]
-    # Eq. (contact-veloc) with levers along n: V = v1 - v0 - (s0 + s1) x n
-    s_x, s_y, s_z = motion[i, 3] + motion[j, 3], motion[i, 4] + motion[j, 4], motion[i, 5] + motion[j, 5]
-    v_x = motion[j, 0] - motion[i, 0] - (s_y * n_z - s_z * n_y)
-    v_y = motion[j, 1] - motion[i, 1] - (s_z * n_x - s_x * n_z)
-    v_z = motion[j, 2] - motion[i, 2] - (s_x * n_y - s_y * n_x)
-    v_n = v_x * n_x + v_y * n_y + v_z * n_z
+    v_n, v_x, v_y, v_z = contact_velocity(i, j, motion, n_x, n_y, n_z)
     old_n, old_x, old_y, old_z = forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3]
     # Eq. (noslipRnew), with m_n and m_t in place of M_c
     a = m_t * rate
     r_n = old_n - m_n * rate * (v_n + gap * rate)
-    r_x = old_x - a * (v_x - v_n * n_x)
-    r_y = old_y - a * (v_y - v_n * n_y)
-    r_z = old_z - a * (v_z - v_n * n_z)
+    r_x = old_x - a * v_x
+    r_y = old_y - a * v_y
+    r_z = old_z - a * v_z
     r_n, factor = shock(r_n, r_x * r_x + r_y * r_y + r_z * r_z, mu)
     r_x, r_y, r_z = factor * r_x, factor * r_y, factor * r_z
     forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3] = r_n, r_x, r_y, r_z
     d_n, d_x, d_y, d_z = r_n - old_n, r_x - old_x, r_y - old_y, r_z - old_z
     scatter(i, j, motion, n_x, n_y, n_z, dt * d_n, dt * d_x, dt * d_y, dt * d_z)
     return d_n * d_n + d_x * d_x + d_y * d_y + d_z * d_z, r_n * r_n + r_x * r_x + r_y * r_y + r_z * r_z
+
+
+@kernel
+def contact_velocity(i, j, motion, n_x, n_y, n_z):  # type: ignore[no-untyped-def]
+    """V_n and V_t (3): Eq. (contact-veloc) with levers along n, V = v1 - v0 - (s0 + s1) x n."""
+    s_x, s_y, s_z = motion[i, 3] + motion[j, 3], motion[i, 4] + motion[j, 4], motion[i, 5] + motion[j, 5]
+    v_x = motion[j, 0] - motion[i, 0] - (s_y * n_z - s_z * n_y)
+    v_y = motion[j, 1] - motion[i, 1] - (s_z * n_x - s_x * n_z)
+    v_z = motion[j, 2] - motion[i, 2] - (s_x * n_y - s_y * n_x)
+    v_n = v_x * n_x + v_y * n_y + v_z * n_z
+    return v_n, v_x - v_n * n_x, v_y - v_n * n_y, v_z - v_n * n_z
 
 
 @kernel
