@@ -1,0 +1,25 @@
+"""The command line. Everything heavy is imported inside the commands: help loads no compiler."""
+
+from __future__ import annotations
+
+import sys
+
+from cyclopts import CycloptsError
+
+from . import about, run
+from .words import BAD_INPUT, app, fail
+
+__all__ = ["about", "app", "main", "run"]
+
+
+def main() -> None:
+    """Entry point: wrong words on the command line and bad input end with exit code 2."""
+    try:
+        app(exit_on_error=False, print_error=True)
+    except CycloptsError:
+        sys.exit(BAD_INPUT)
+    except BrokenPipeError:  # the reader went away, as with `| head`
+        sys.stderr.close()
+        sys.exit(1)
+    except OSError as problem:
+        fail(f"{problem.filename or 'output'}: {problem.strerror}")

@@ -1,0 +1,100 @@
+"""Commands that tell: info, bench, reproduce."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from .words import Switch, app, out, print_rows, refuse
+
+
+@app.command
+def info(scene: Path | None = None, /) -> None:
+    """Say what a scene holds, or, without one, what is installed here.
+
+    Parameters
+    ----------
+    scene
+        A scene file in TOML.
+    """
+    from ..scene import SceneError
+
+    if scene is None:
+        from ..about import versions
+
+        rows = versions()
+    else:
+        from ..about import scene_facts
+
+        try:
+            rows = scene_facts(scene)
+        except (SceneError, ValueError) as problem:
+            refuse(str(problem))
+    print_rows(rows)
+
+
+@app.command
+def reproduce(
+    *names: str,
+    list: Switch = False,
+    all: Switch = False,
+    quick: Switch = False,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("reproduce"),
+) -> None:
+    """Reproduce the figures and claims of the founding paper and hold the numbers against it.
+
+    Parameters
+    ----------
+    names
+        Targets to run; `--list` shows them.
+    list
+        Show the targets.
+    all
+        Run every target.
+    quick
+        Smaller systems and fewer seeds.
+    output
+        Folder for figures, results.json and index.html.
+    """
+    from ..reproduce import TARGETS
+
+    if list or not (names or all):
+        print_rows([(target.name, target.title) for target in TARGETS.values()])
+        return
+    from ..reproduce.progress import run_with_progress
+
+    try:
+        passed = run_with_progress([*TARGETS] if all else [*names], output, quick=quick, out=out)
+    except (ValueError, OSError) as problem:
+        refuse(str(problem))
+    if not passed:
+        sys.exit(1)
+
+
+@app.command
+def bench(
+    *,
+    quick: Switch = False,
+    json: Switch = False,
+) -> None:
+    """Measure contact updates per second, neighbour search, import time and memory on this machine.
+
+    Parameters
+    ----------
+    quick
+        Small packings: ends within a minute.
+    json
+        Print one JSON object.
+    """
+    from json import dumps
+
+    from .. import bench as benchmark
+
+    figures = benchmark.run(sizes=(10_000, 100_000)) if quick else benchmark.run()
+    if json:
+        print(dumps(figures))
+    else:
+        print_rows(benchmark.describe(figures))

@@ -1,0 +1,132 @@
+"""Commands that make and run scenes: run, new, schema."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from .words import INTERRUPTED, OutputPath, Switch, Whole, app, fail, out, print_rows, refuse
+
+
+@app.command
+def run(
+    scene: Path,
+    /,
+    *,
+    until: float | None = None,
+    steps: Whole = None,
+    seed: Whole = None,
+    rigid: float | None = None,
+    output: OutputPath = None,
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=())] = False,
+    json: Switch = False,
+) -> None:
+    """Run a scene; report, history, final state and pictures go to a folder.
+
+    Parameters
+    ----------
+    scene
+        A scene file in TOML; `rigidgrains new --list` shows ready-made ones.
+    until
+        Simulated time at which to stop (s); wins over the scene's.
+    steps
+        Number of steps after which to stop; wins over the scene's.
+    seed
+        Seed of all random numbers; wins over the scene's.
+    rigid
+        Choose the sweeps of each step so that the diffusion length is this many times the extent of each cluster.
+    output
+        Folder for the results. Default: a new folder named after the scene.
+    quiet
+        No progress bar and no report.
+    json
+        Print the report as one JSON object.
+    """
+    from ..runner import RunFailed, run_scene
+    from ..scene import SceneError
+
+    try:
+        outcome = run_scene(
+            scene, until=until, steps=steps, seed=seed, output=output, rigid=rigid, progress=not (quiet or json)
+        )
+    except (SceneError, ValueError) as problem:
+        refuse(str(problem))
+    except RunFailed as failure:
+        fail(str(failure))
+    if json:
+        print(outcome.report.to_json())
+    elif not quiet:
+        print_report(str(outcome.report), outcome.folder)
+    if outcome.report.stopped == "interrupted":
+        sys.exit(INTERRUPTED)
+
+
+@app.command
+def new(
+    name: str | None = None,
+    *,
+    list: Switch = False,
+    output: OutputPath = None,
+) -> None:
+    """Write one of the gallery scenes to a file, ready to run and to change.
+
+    Parameters
+    ----------
+    name
+        Name of the scene.
+    list
+        Show the names and what each scene is.
+    output
+        File to write. Default: NAME.toml in this folder.
+    """
+    from ..gallery import scene_text, scenes
+
+    if list or name is None:
+        for known, title in scenes().items():
+            out.print(f"[bold]{known:<12}[/] {title}")
+        return
+    if name not in scenes():
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, scenes(), n=1, cutoff=0.4)
+        hint = f"did you mean '{near[0]}'? " if near else ""
+        refuse(f"no scene is called '{name}'; {hint}known: {', '.join(scenes())}")
+    path = output or Path(f"{name}.toml")
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(scene_text(name))
+    except FileExistsError:
+        refuse(f"{path} exists and is left alone; choose another name with --output")
+    except OSError as problem:
+        refuse(f"{path} cannot be written: {problem.strerror}; choose another place with --output")
+    out.print(f"{path} written. Run it: [bold]rigidgrains run {path}[/]")
+
+
+@app.command
+def schema(*, output: OutputPath = None) -> None:
+    """Print the JSON Schema of scene files, for editors that complete and check TOML.
+
+    Parameters
+    ----------
+    output
+        File to write instead of the screen.
+    """
+    from ..scene import Scene
+
+    text = json.dumps(Scene.json_schema(), indent=2)
+    if output is None:
+        print(text)
+        return
+    try:
+        output.write_text(text + "\n", encoding="utf-8")
+    except OSError as problem:
+        refuse(f"{output} cannot be written: {problem.strerror}; choose another place with --output")
+
+
+def print_report(text: str, folder: Path) -> None:
+    print_rows([tuple(line.split("  ", 1)) for line in text.splitlines()])  # type: ignore[misc]
+    out.print(f"\nresults in [bold]{folder}/[/]: " + ", ".join(sorted(file.name for file in folder.iterdir())))

@@ -1,0 +1,66 @@
+"""What all commands share: the application, exit codes, how rows and refusals are printed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+from cyclopts import App, Parameter, Token
+from rich.console import Console
+
+from .. import __version__
+
+BAD_INPUT, FAILED, INTERRUPTED = 2, 3, 130
+
+app = App(
+    name="rigidgrains",
+    version=__version__,
+    help="Contact dynamics for dense granular media: perfectly rigid grains, exact Signorini and Coulomb conditions.",
+)
+out, err = Console(highlight=False), Console(stderr=True, highlight=False)
+
+
+def whole(kind: object, tokens: Sequence[Token]) -> int:
+    """A whole number: 2.5 steps are a mistake, not two."""
+    try:
+        return int(tokens[0].value)
+    except ValueError:
+        raise ValueError(f"{tokens[0].value} is not a whole number") from None
+
+
+# Kinds of options that recur.
+Whole = Annotated[int | None, Parameter(converter=whole)]
+Switch = Annotated[bool, Parameter(negative=())]
+OutputPath = Annotated[Path | None, Parameter(name=["--output", "-o"])]
+
+
+def print_rows(rows: list[tuple[str, str]]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column()
+    for name, text in rows:
+        table.add_row(Text(name.strip()), Text(text.strip(), style="yellow" if name.strip() == "warning" else ""))
+    out.print(table)
+
+
+def plain(text: object) -> str:
+    from rich.markup import escape
+
+    return escape(str(text))
+
+
+def fail(message: str) -> NoReturn:
+    """A run that could not be finished."""
+    err.print(f"[bold red]failed[/] {plain(message)}", soft_wrap=True)
+    sys.exit(FAILED)
+
+
+def refuse(message: str) -> NoReturn:
+    """Bad input: say what, which value and the remedy, without a traceback."""
+    err.print(f"[bold red]error[/] {plain(message)}", soft_wrap=True)
+    sys.exit(BAD_INPUT)
