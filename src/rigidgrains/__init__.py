@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from .solve.orders import Ordered, RandomBlocks
     from .solve.sweeps import SolveReport, Sweeps
     from .springs import Springs
+    from .trajectory.errors import TrajectoryError
+    from .trajectory.frame import Frame
+    from .trajectory.reader import Trajectory
+    from .trajectory.resume import resume
+    from .trajectory.writer import Checkpoints, TrajectoryWriter
     from .view.packing import draw_packing
     from .view.series import draw_history
 
@@ -29,8 +34,10 @@ if TYPE_CHECKING:
 # compiles nothing.
 _HOMES = {
     "Bodies": "bodies",
+    "Checkpoints": "trajectory.writer",
     "DivergenceError": "simulation",
     "FixedSweeps": "solve.criteria",
+    "Frame": "trajectory.frame",
     "GlobalCriterion": "solve.criteria",
     "History": "observe.history",
     "LocalCriterion": "solve.criteria",
@@ -49,20 +56,26 @@ _HOMES = {
     "StopRun": "observe.base",
     "StopWhenStatic": "observe.stop",
     "Sweeps": "solve.sweeps",
+    "Trajectory": "trajectory.reader",
+    "TrajectoryError": "trajectory.errors",
+    "TrajectoryWriter": "trajectory.writer",
     "draw_history": "view.series",
     "draw_packing": "view.packing",
     "kinetic_energy": "observe.measure",
     "load_scene": "scene",
     "loads": "observe.measure",
     "overlaps": "observe.measure",
+    "resume": "trajectory.resume",
     "rigidity": "observe.rigidity",
     "wall_forces": "observe.measure",
 }
 
 __all__ = [
     "Bodies",
+    "Checkpoints",
     "DivergenceError",
     "FixedSweeps",
+    "Frame",
     "GlobalCriterion",
     "History",
     "LocalCriterion",
@@ -81,12 +94,16 @@ __all__ = [
     "StopRun",
     "StopWhenStatic",
     "Sweeps",
+    "Trajectory",
+    "TrajectoryError",
+    "TrajectoryWriter",
     "draw_history",
     "draw_packing",
     "kinetic_energy",
     "load_scene",
     "loads",
     "overlaps",
+    "resume",
     "rigidity",
     "wall_forces",
 ]

@@ -67,6 +67,14 @@ class Contacts:
         self._forces = np.empty((0, 4))
         self._carried = np.empty((0, 4))
 
+    @classmethod
+    def restore(cls, pairs: Index, geometry: Array, forces: Array, wall_rows: list[slice]) -> Contacts:
+        """The contact rows of a step that was taken earlier, to carry the forces over from."""
+        contacts = cls()
+        contacts.count, contacts.wall_rows = len(pairs), wall_rows
+        contacts._pairs, contacts._geometry, contacts._forces = pairs, geometry, forces
+        return contacts
+
     @property
     def pairs(self) -> Index:
         """(c, 2) bodies 0 and 1; a wall is body n + w, or an element of a rotating wall beyond the walls."""

@@ -31,48 +31,61 @@ def general_shock_law(gap, u, w, mu, dt):  # type: ignore[no-untyped-def]
     u : free contact velocity (U_n, U_t1, U_t2)
     w : inverse effective mass M_c^-1 as (w_nn, w_n1, w_n2, w_11, w_12, w_22), symmetric positive definite
     Returns the contact force (R_n, R_1, R_2).
+
+    A closing contact always has a solution. Eq. (slipRnew) with V_t = -(lam dt) R_t gives a force that leaves the cone
+    at lam = 0, where it is the sticking force, and lies inside for large lam, where friction is lost: in between it
+    crosses. With a strong coupling it may cross more than once; then any crossing satisfies all three conditions.
     """
+    w_nn, w_n1, w_n2, w_11, w_12, w_22 = w
     a = -(gap / dt + u[0]) / dt
     if a <= 0.0:  # Eq. (positivegap)
         return 0.0, 0.0, 0.0
+    r_0 = a / w_nn
     if mu == 0.0:
-        return a / w[0], 0.0, 0.0
-    b, c = -u[1] / dt, -u[2] / dt
-    sticking = _slip(a, b, c, w, 0.0)  # Eq. (noslipRnew)
-    if _excess(sticking, mu) <= 0.0:
-        return sticking
-    # Eq. (slipRnew): V_t = -(lam dt) R_t with lam > 0 and |R_t| = mu R_n. Infinite lam leaves a frictionless contact,
-    # inside the cone; lam = 0 is the sticking force, outside. Bracket the root and halve the bracket.
-    low, high = 0.0, w[3] + w[5]
-    while _excess(_slip(a, b, c, w, high), mu) > 0.0:
-        low, high = high, 2.0 * high
-        if high > 1e30 * (w[3] + w[5]):  # mu is so small that friction is lost in rounding
-            return a / w[0], 0.0, 0.0
-    for _ in range(200):
-        middle = 0.5 * (low + high)
-        if middle <= low or middle >= high:
-            break
-        if _excess(_slip(a, b, c, w, middle), mu) > 0.0:
-            low = middle
+        return r_0, 0.0, 0.0
+    # Eq. (gapcloses) makes R_n = r_0 - (c_1 R_1 + c_2 R_2); what is left for R_t has the matrix S, turned into its axes.
+    c_1, c_2 = w_n1 / w_nn, w_n2 / w_nn
+    s_11, s_12, s_22 = w_11 - c_1 * w_n1, w_12 - c_1 * w_n2, w_22 - c_2 * w_n2
+    b_1, b_2 = -u[1] / dt - w_n1 * r_0, -u[2] / dt - w_n2 * r_0
+    tan = 0.0
+    if s_12 != 0.0:
+        h = (s_22 - s_11) / (2.0 * s_12)
+        tan = (1.0 if h >= 0.0 else -1.0) / (abs(h) + sqrt(1.0 + h * h))
+    cos = 1.0 / sqrt(1.0 + tan * tan)
+    sin = tan * cos
+    least = 1e-15 * (w_11 + w_22)  # S may be singular to rounding
+    d_1, d_2 = max(s_11 - tan * s_12, least), max(s_22 + tan * s_12, least)
+    b_1, b_2 = cos * b_1 - sin * b_2, sin * b_1 + cos * b_2
+    c_1, c_2 = cos * c_1 - sin * c_2, sin * c_1 + cos * c_2
+    # Eq. (noslipRnew)
+    x_1, x_2 = b_1 / d_1, b_2 / d_2
+    r_n, r_t = r_0 - c_1 * x_1 - c_2 * x_2, sqrt(x_1 * x_1 + x_2 * x_2)
+    if r_t <= mu * r_n:
+        return r_n, cos * x_1 + sin * x_2, cos * x_2 - sin * x_1
+    # Eq. (slipRnew): Newton's method for mu R_n/|R_t| = 1, nearly linear in lam, kept inside a bracket.
+    push = sqrt(b_1 * b_1 + b_2 * b_2)
+    low, high = 0.0, push * (1.0 + mu * sqrt(c_1 * c_1 + c_2 * c_2)) / (mu * r_0)
+    if high > 1e200:  # friction is lost in rounding
+        return r_0, 0.0, 0.0
+    lam = min(max(push / (mu * r_0) - min(d_1, d_2), 0.0), high)
+    for _ in range(100):
+        l_1, l_2 = d_1 + lam, d_2 + lam
+        x_1, x_2 = b_1 / l_1, b_2 / l_2
+        r_n, r_t = r_0 - c_1 * x_1 - c_2 * x_2, sqrt(x_1 * x_1 + x_2 * x_2)
+        inside = mu * r_n - r_t
+        if inside > 0.0:
+            high = lam
         else:
-            high = middle
-    return _slip(a, b, c, w, high)
-
-
-def _slip(a, b, c, w, lam):  # type: ignore[no-untyped-def]
-    """Solve (M_c^-1 + lam on the tangential diagonal) R = (a, b, c) by Cramer's rule."""
-    nn, n1, n2, t11, t12, t22 = w
-    t11, t22 = t11 + lam, t22 + lam
-    minor = t11 * t22 - t12 * t12
-    minor_1, minor_2 = n1 * t22 - t12 * n2, n1 * t12 - t11 * n2
-    det = nn * minor - n1 * minor_1 + n2 * minor_2
-    return (
-        (a * minor - b * minor_1 + c * minor_2) / det,
-        (-a * minor_1 + b * (nn * t22 - n2 * n2) - c * (nn * t12 - n1 * n2)) / det,
-        (a * minor_2 - b * (nn * t12 - n1 * n2) + c * (nn * t11 - n1 * n1)) / det,
-    )
-
-
-def _excess(force, mu):  # type: ignore[no-untyped-def]
-    """How far a force lies outside the Coulomb cone."""
-    return sqrt(force[1] * force[1] + force[2] * force[2]) - mu * force[0]
+            low = lam
+        slope = mu * (c_1 * x_1 / l_1 + c_2 * x_2 / l_2) + mu * r_n * (x_1 * x_1 / l_1 + x_2 * x_2 / l_2) / (r_t * r_t)
+        last = lam
+        lam = lam - inside / slope if slope > 0.0 else high
+        if not low < lam < high:
+            lam = 0.5 * (low + high) if high < 4.0 * low or low == 0.0 else sqrt(low * high)
+        if abs(lam - last) <= 4e-16 * lam:
+            break
+    x_1, x_2 = x_1 / r_t, x_2 / r_t
+    share = 1.0 + mu * (c_1 * x_1 + c_2 * x_2)
+    r_n = r_0 / share if share > 0.0 else r_t / mu  # so that the gap closes to rounding
+    r_t = mu * r_n
+    return r_n, r_t * (cos * x_1 + sin * x_2), r_t * (cos * x_2 - sin * x_1)

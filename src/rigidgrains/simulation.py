@@ -39,6 +39,9 @@ class Simulation:
     dt     : s, default `run.dt` of the scene
     solver : default `[solver]` of the scene
     seed   : of the one random generator, default `run.seed` of the scene; same seed, same bits
+
+    `whole` says that bodies and contacts are those of a step that was taken: not before the first, nor after one that
+    diverged.
     """
 
     def __init__(
@@ -64,7 +67,9 @@ class Simulation:
         self.contacts = Contacts()
         self.last_solve = SolveReport(sweeps=0, updates=0, converged=True, mean_force=0.0)
         self.tally = Tally()
+        self.whole = False
         self._triggers: list[Trigger] = []
+        self._kept_states: dict[str, Any] = {}
         self._kept = np.empty((0, 8))
 
     @property
@@ -85,6 +90,15 @@ class Simulation:
             self._time, self._since = self.time, self.steps
         self._dt = float(dt)
 
+    @property
+    def clock(self) -> tuple[float, int, float, int]:
+        """dt (s), steps, and the time (s) and number of the step at which dt was last changed."""
+        return self._dt, self.steps, self._time, self._since
+
+    def set_clock(self, dt: float, steps: int, time: float, since: int) -> None:
+        """Go on from a clock that was kept."""
+        self._dt, self.steps, self._time, self._since = dt, steps, time, since
+
     def step(self) -> None:
         """Advance by dt.
 
@@ -95,6 +109,7 @@ class Simulation:
         5. Move: positions and orientations with the new velocities.
         """
         bodies, dt = self.bodies, self.dt
+        self.whole = False
         self._keep_velocities()
         integrate.free_velocity(bodies, self.time, dt)
         self._check_speed(math.inf, 0)
@@ -102,6 +117,7 @@ class Simulation:
         self.last_solve = self._solve_contacts()
         displacement = integrate.move(bodies, dt)
         self.steps += 1
+        self.whole = True
         self.tally.add(self.last_solve, displacement, self.contacts.deepest)
 
     def _solve_contacts(self) -> SolveReport:
@@ -123,8 +139,20 @@ class Simulation:
 
     def observe(self, observer: Observer | Any, *, every: int = 1) -> Simulation:
         """Call an observer (or any function of the simulation) after every so many steps."""
-        self._triggers.append(Trigger(observer, every))
+        trigger = Trigger(observer, every)
+        if kept := self._kept_states.pop(type(trigger.observer).__name__, None):
+            trigger.observer.restore(kept)
+        self._triggers.append(trigger)
         return self
+
+    def observer_states(self) -> dict[str, Any]:
+        """What the observers have to remember, by the name of their class."""
+        states = {type(trigger.observer).__name__: trigger.observer.state() for trigger in self._triggers}
+        return {name: state for name, state in states.items() if state}
+
+    def restore_step(self, whole: bool, motion_before: Array, observers: dict[str, Any]) -> None:
+        """Take up what was kept of the last step and of observers that will be added again."""
+        self.whole, self._kept, self._kept_states = whole, motion_before, dict(observers)
 
     def run(self, *, until: float | None = None, steps: int | None = None) -> Report:
         """Step until a time (s), for a number of steps, or until an observer says stop; returns the report.
@@ -167,6 +195,11 @@ class Simulation:
     def report(self) -> Report:
         """Figures of the run so far."""
         return Report.of(self)
+
+    @property
+    def motion_before(self) -> Array:
+        """(bodies, 8) motion rows at the beginning of the last step; the present ones before the first."""
+        return self._kept if self.whole else self.bodies.motion
 
     def _keep_velocities(self) -> None:
         """Remember the last good velocities; positions do not change until a step is known to be good."""

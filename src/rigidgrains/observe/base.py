@@ -28,6 +28,13 @@ class Observer:
     def finish(self, simulation: Simulation) -> None:
         """After the last step, also when the run failed."""
 
+    def state(self) -> dict[str, Any]:
+        """What must be remembered so that a resumed run goes on alike; numbers and text."""
+        return {}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take up what was remembered."""
+
 
 class _Function(Observer):
     """A plain function as observer."""

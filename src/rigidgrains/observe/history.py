@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..solve.residual import momentum_error, residual
 from . import measure
 from .base import Observer
 from .rigidity import rigidity
@@ -16,12 +16,18 @@ if TYPE_CHECKING:
     from ..simulation import Simulation
 
 COLUMNS = {
+    "step": "",
     "time": "s",
+    "dt": "s",
     "sweeps": "",
+    "updates": "",
     "converged": "",
     "contacts": "",
     "mean_force": "N",
+    "residual": "",
+    "momentum_error": "",
     "kinetic_energy": "J",
+    "potential_energy": "J",
     "mean_overlap": "mean radii",
     "max_overlap": "mean radii",
     "diffusion_length": "m",
@@ -34,39 +40,54 @@ COLUMNS = {
 }
 
 
+def figures(simulation: Simulation) -> dict[str, float]:
+    """The quantities of COLUMNS at the present step."""
+    bodies, contacts, solve = simulation.bodies, simulation.contacts, simulation.last_solve
+    overlap = measure.overlaps(bodies, contacts) / bodies.radius.mean()
+    problem = contacts.problem(bodies, simulation.dt)
+    meter = rigidity(simulation)
+    return {
+        "step": simulation.steps,
+        "time": simulation.time,
+        "dt": simulation.dt,
+        "sweeps": solve.sweeps,
+        "updates": solve.updates,
+        "converged": solve.converged,
+        "contacts": len(overlap),
+        "mean_force": solve.mean_force,
+        "residual": residual(problem),
+        "momentum_error": momentum_error(problem),
+        "kinetic_energy": measure.kinetic_energy(bodies),
+        "potential_energy": measure.potential_energy(bodies),
+        "mean_overlap": float(overlap.mean()) if len(overlap) else 0.0,
+        "max_overlap": float(overlap.max()) if len(overlap) else 0.0,
+        "diffusion_length": meter.diffusion_length,
+        "sound_velocity": meter.sound_velocity,
+        "critical_wave_length": meter.critical_wave_length,
+        "stiffness": meter.stiffness,
+        "viscosity": meter.viscosity,
+        "cluster": meter.cluster,
+        "cluster_extent": meter.extent,
+    }
+
+
 class History(Observer):
-    """Records time, sweeps, contacts, mean force, energy, overlap and rigidity; `history["time"]` is a column."""
+    """Records time, sweeps, contacts, residual, energies, overlap and rigidity; `history["time"]` is a column.
+
+    wall_force : force of the grains on each wall (walls, 3) in N, one entry per row
+    """
 
     def __init__(self) -> None:
         self.rows: list[tuple[float, ...]] = []
+        self.wall_force: list[NDArray[np.float64]] = []
 
     def look(self, simulation: Simulation) -> None:
-        bodies, contacts, solve = simulation.bodies, simulation.contacts, simulation.last_solve
-        overlap = measure.overlaps(bodies, contacts) / bodies.radius.mean()
-        meter = rigidity(simulation)
-        self.rows.append(
-            (
-                simulation.time,
-                solve.sweeps,
-                solve.converged,
-                len(overlap),
-                solve.mean_force,
-                measure.kinetic_energy(bodies),
-                float(overlap.mean()) if len(overlap) else 0.0,
-                float(overlap.max()) if len(overlap) else 0.0,
-                meter.diffusion_length,
-                meter.sound_velocity,
-                meter.critical_wave_length,
-                meter.stiffness,
-                meter.viscosity,
-                meter.cluster,
-                meter.extent,
-            )
-        )
+        self.rows.append(tuple(float(value) for value in figures(simulation).values()))
+        self.wall_force.append(measure.forces_on_walls(simulation.bodies, simulation.contacts))
 
     def finish(self, simulation: Simulation) -> None:
         """The last step is always recorded."""
-        if simulation.steps and (not self.rows or self.rows[-1][0] != simulation.time):
+        if simulation.steps and (not self.rows or self.rows[-1][0] != simulation.steps):
             self.look(simulation)
 
     def __len__(self) -> int:
@@ -75,10 +96,3 @@ class History(Observer):
     def __getitem__(self, name: str) -> NDArray[np.float64]:
         column = list(COLUMNS).index(name)
         return np.array([row[column] for row in self.rows], dtype=float)
-
-    def save(self, path: Path) -> None:
-        """Write a CSV file with a header line of names and units."""
-        header = ",".join(f"{name} [{unit}]" if unit else name for name, unit in COLUMNS.items())
-        np.savetxt(
-            path, np.array(self.rows, dtype=float).reshape(-1, len(COLUMNS)), "%.10g", ",", header=header, comments=""
-        )

@@ -22,6 +22,21 @@ def kinetic_energy(bodies: Bodies) -> float:
     return float(_kinetic_energy(bodies.motion[: bodies.count + len(bodies.walls)]))
 
 
+def potential_energy(bodies: Bodies) -> float:
+    """Of grains in the field of gravity and under constant forces, and of pistons under gravity and load (J).
+
+    It is zero at the origin, and falls as bodies give way to those forces.
+    """
+    energy = -float(bodies.mass @ (bodies.position @ bodies.gravity))
+    if len(bodies.force):
+        energy -= float((bodies.force * bodies.position).sum())
+    for wall in bodies.walls:
+        if wall.guided:
+            along = wall.mass * float(bodies.gravity @ wall.normal) + wall.load
+            energy -= along * float(wall.shape.point @ wall.normal)
+    return energy
+
+
 def overlaps(bodies: Bodies, contacts: Contacts) -> Array:
     """max(-g, 0) of each force-carrying contact at the present positions (m)."""
     gap = np.empty(contacts.count)
@@ -34,11 +49,17 @@ def overlaps(bodies: Bodies, contacts: Contacts) -> Array:
 
 def wall_forces(bodies: Bodies, contacts: Contacts) -> dict[str, list[float]]:
     """Force of the grains on each wall (N), as many components as the scene has dimensions."""
+    force = forces_on_walls(bodies, contacts)[: len(contacts.wall_rows), : bodies.dimension]
+    return {wall.name: on.tolist() for wall, on in zip(bodies.walls, force)}
+
+
+def forces_on_walls(bodies: Bodies, contacts: Contacts) -> Array:
+    """(walls, 3) N, force of the grains on each wall; zero before the first step."""
+    out = np.zeros((len(bodies.walls), 3))
     force = contacts.force
-    return {
-        wall.name: force[rows].sum(axis=0)[: bodies.dimension].tolist()
-        for wall, rows in zip(bodies.walls, contacts.wall_rows)
-    }
+    for w, rows in enumerate(contacts.wall_rows):
+        out[w] = force[rows].sum(axis=0)
+    return out
 
 
 def loads(bodies: Bodies, contacts: Contacts) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,10 +29,19 @@ class StopWhenStatic(Observer):
             )
         self.speed = speed
         self.looks = looks
-        self._quiet = 0
+        self._quiet, self._since = 0, math.nan
+        self._resumed = False
+
+    def state(self) -> dict[str, Any]:
+        return {"quiet": self._quiet, "since": self._since}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self._quiet, self._since, self._resumed = state["quiet"], state["since"], True
 
     def start(self, simulation: Simulation, steps: int) -> None:
-        self._quiet, self._since = 0, simulation.time
+        if not self._resumed:
+            self._quiet, self._since = 0, simulation.time
+        self._resumed = False
         bodies = simulation.bodies
         push = np.atleast_2d(bodies.gravity + (bodies.force / bodies.mass[:, None] if len(bodies.force) else 0.0))
         acceleration = np.linalg.norm(push, axis=1)

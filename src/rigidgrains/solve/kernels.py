@@ -24,6 +24,18 @@ def update(c, motion, pairs, geometry, forces, dt, rate):  # type: ignore[no-unt
     gap, m_n, m_t, mu = geometry[c, 3], geometry[c, 4], geometry[c, 5], geometry[c, 6]
     v_n, v_x, v_y, v_z = contact_velocity(i, j, motion, n_x, n_y, n_z)
     old_n, old_x, old_y, old_z = forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3]
+    r_n, r_x, r_y, r_z = asked_force(old_n, old_x, old_y, old_z, v_n, v_x, v_y, v_z, gap, m_n, m_t, mu, rate)
+    forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3] = r_n, r_x, r_y, r_z
+    d_n, d_x, d_y, d_z = r_n - old_n, r_x - old_x, r_y - old_y, r_z - old_z
+    scatter(i, j, motion, n_x, n_y, n_z, dt * d_n, dt * d_x, dt * d_y, dt * d_z)
+    return d_n * d_n + d_x * d_x + d_y * d_y + d_z * d_z, r_n * r_n + r_x * r_x + r_y * r_y + r_z * r_z
+
+
+@kernel
+def asked_force(  # type: ignore[no-untyped-def]
+    old_n, old_x, old_y, old_z, v_n, v_x, v_y, v_z, gap, m_n, m_t, mu, rate
+):
+    """R_n and R_t (3) that the shock law asks for, from the present R and V of a contact."""
     # Eq. (noslipRnew), with m_n and m_t in place of M_c
     a = m_t * rate
     r_n = old_n - m_n * rate * (v_n + gap * rate)
@@ -31,11 +43,7 @@ def update(c, motion, pairs, geometry, forces, dt, rate):  # type: ignore[no-unt
     r_y = old_y - a * v_y
     r_z = old_z - a * v_z
     r_n, factor = shock(r_n, r_x * r_x + r_y * r_y + r_z * r_z, mu)
-    r_x, r_y, r_z = factor * r_x, factor * r_y, factor * r_z
-    forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3] = r_n, r_x, r_y, r_z
-    d_n, d_x, d_y, d_z = r_n - old_n, r_x - old_x, r_y - old_y, r_z - old_z
-    scatter(i, j, motion, n_x, n_y, n_z, dt * d_n, dt * d_x, dt * d_y, dt * d_z)
-    return d_n * d_n + d_x * d_x + d_y * d_y + d_z * d_z, r_n * r_n + r_x * r_x + r_y * r_y + r_z * r_z
+    return r_n, factor * r_x, factor * r_y, factor * r_z
 
 
 @kernel

@@ -1,0 +1,155 @@
+"""The test set: contact problems made by the engine, saved as steps and read again.
+
+Units: mean diameter, mean mass and time step are 1. Packings are pressed without gravity by a piston as heavy as one
+layer of grains.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import rigidgrains as rg
+from rigidgrains import integrate
+from rigidgrains.contacts import ContactProblem
+from rigidgrains.simulation import Simulation
+from rigidgrains.solve.criteria import FixedSweeps
+from rigidgrains.solve.sweeps import Sweeps
+
+FOLDER = Path(__file__).parent / "build"  # saved steps; ignored by git, made again when it is missing
+PRESSURE = 0.01
+FIELDS = ("motion", "pairs", "geometry", "forces", "dt", "position", "radius")
+
+
+def saved(name: str, make: Callable[[], ContactProblem]) -> ContactProblem:
+    """The saved problem of this name, made first if there is none."""
+    FOLDER.mkdir(exist_ok=True)
+    file = FOLDER / f"{name}.npz"
+    if not file.exists():
+        problem = make()
+        np.savez_compressed(file, **{field: getattr(problem, field) for field in FIELDS})
+    with np.load(file) as data:
+        fields = {field: data[field] for field in FIELDS}
+    return ContactProblem(**{**fields, "dt": float(fields["dt"])})
+
+
+def clone(problem: ContactProblem, *, cold: bool = False) -> ContactProblem:
+    """A problem that may be solved without touching the first; cold: forgetting the carried forces."""
+    arrays: dict[str, Any] = {field: getattr(problem, field) for field in FIELDS}
+    arrays = {field: value.copy() if isinstance(value, np.ndarray) else value for field, value in arrays.items()}
+    arrays["forces"] *= not cold
+    return ContactProblem(**arrays)
+
+
+def piston_step(dimension: int, n: int, mu: float, seed: int = 0) -> ContactProblem:
+    """A packing at rest whose load is raised by 1 %."""
+    return saved(f"piston-{dimension}d-{n}-{mu:g}-{seed}", lambda: raised(pressed(dimension, n, mu, seed), 0.01))
+
+
+def tilt(dimension: int, n: int, mu: float) -> ContactProblem:
+    """The same packing with a body force sideways, altogether a fifth of the load."""
+    problem = clone(piston_step(dimension, n, mu))
+    problem.motion[:n, 0] += 0.2 * PRESSURE * n ** ((dimension - 1) / dimension) / n
+    return problem
+
+
+def shake(dimension: int, n: int, mu: float) -> ContactProblem:
+    """The same packing on a base that jumps up, at a hundredth of a diameter per step."""
+    problem = clone(piston_step(dimension, n, mu))
+    base = int(problem.pairs[problem.pairs[:, 1] >= n, 1].min())
+    problem.motion[base, dimension - 1] += 0.01
+    return problem
+
+
+def impact(n: int) -> ContactProblem:
+    """A column of disks that falls as a whole and is met by the floor: the step in which half of it has arrived."""
+
+    def make() -> ContactProblem:
+        scene = box(2, n, 0.3, 0, piston=False)
+        scene.gravity = (0.0, -1e-4)
+        simulation = Simulation(scene, dt=1.0, solver=Sweeps(order="symmetric", criterion=FixedSweeps(100)))
+        simulation.bodies.velocity[:, 1] = -0.05
+        for _ in range(200):
+            simulation.step()
+            if simulation.bodies.velocity[:, 1].mean() > -0.025:
+                break
+        return raised(simulation, 0.0)
+
+    return saved(f"impact-{n}", make)
+
+
+def shear(n: int, step: int = 0) -> ContactProblem:
+    """Disks between a rough base that moves sideways and a rough piston: a step of a slow flow."""
+
+    def make() -> ContactProblem:
+        simulation = flowing(n)
+        for _ in range(60 * step):
+            simulation.step()
+        return raised(simulation, 0.0)
+
+    return saved(f"shear-{n}-{step}", make)
+
+
+def flowing(n: int) -> Simulation:
+    """A packing sheared for a while by its base."""
+    simulation = pressed(2, n, 0.3, 0)
+    base, piston = simulation.bodies.walls[0], simulation.bodies.walls[-1]
+    friction = simulation.bodies.friction
+    rough = len(friction)
+    grown = np.full((rough + 1, rough + 1), 5.0)
+    grown[:rough, :rough] = friction
+    simulation.bodies.friction = grown
+    base.material = piston.material = rough
+    base.drive = rg.walls.Drive(velocity=np.array([0.01, 0.0, 0.0]))
+    simulation.solver = Sweeps(order="symmetric", criterion=FixedSweeps(300))
+    for _ in range(400):
+        simulation.step()
+    return simulation
+
+
+def box(dimension: int, n: int, mu: float, seed: int, *, piston: bool = True) -> rg.Scene:
+    """Grains with radii uniform in [r_min, 2 r_min] in a cube, close to a packing, under a piston if asked for."""
+    mean = math.pi * 7.0 / 27.0 if dimension == 2 else 4.0 / 3.0 * math.pi * 15.0 / 108.0  # area or volume of a grain
+    width = (n * mean / (0.74 if dimension == 2 else 0.5)) ** (1.0 / dimension)
+    lower, upper = np.zeros(dimension), np.full(dimension, width)
+    scene = rg.Scene(dimension=dimension, friction=mu)
+    scene.add_grains(
+        count=n, radius=(1 / 3, 2 / 3), density=1.0 / mean, region=(lower, upper), placement="dense", seed=seed
+    )
+    scene.add_box(lower=lower, upper=upper, open=["top"])
+    if piston:
+        up = np.eye(dimension)[-1]
+        area = width ** (dimension - 1)
+        scene.add_piston("piston", point=width * up, normal=-up, mass=area, load=PRESSURE * area)
+    return scene
+
+
+def pressed(dimension: int, n: int, mu: float, seed: int) -> Simulation:
+    """Press the grains together until they rest. Velocities lose 2 % a step: rattlers would never stop."""
+    sweeps = 50 if n < 10_000 else 100
+    simulation = Simulation(
+        box(dimension, n, mu, seed), dt=1.0, solver=Sweeps(order="symmetric", criterion=FixedSweeps(sweeps)), seed=seed
+    )
+    for step in range(1500):
+        simulation.step()
+        motion = simulation.bodies.motion
+        motion[:, :6] *= 0.98
+        if step > 60 and np.abs(motion[-1, :3]).max() < 1e-5 and np.abs(motion[:, :3]).max() < 1e-3:
+            break
+    motion[:, :6] = 0.0
+    return simulation
+
+
+def raised(simulation: Simulation, share: float) -> ContactProblem:
+    """The problem of the next step, with the load raised by a share."""
+    bodies = simulation.bodies
+    if share:
+        bodies.walls[-1].load *= 1.0 + share
+    integrate.free_velocity(bodies, simulation.time, simulation.dt)
+    simulation.neighbours.refresh(bodies, simulation.dt)
+    simulation.contacts.gather(bodies, simulation.neighbours, simulation.dt, gap="g_pos")
+    return simulation.contacts.problem(bodies, simulation.dt)

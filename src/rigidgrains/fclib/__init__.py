@@ -1,0 +1,26 @@
+"""FCLIB, the public format of frictional contact problems: read, write, solve, and export any step of a run."""
+
+from .engine import forces, global_problem, impulses, local_problem, save_problem
+from .problem import GlobalProblem, Info, LocalProblem
+from .read import ProblemFileError, read_impulses, read_problem
+from .solve import SOLVERS, Solution, solve_problem
+from .write import write_problem, write_solution
+
+__all__ = [
+    "SOLVERS",
+    "GlobalProblem",
+    "Info",
+    "LocalProblem",
+    "ProblemFileError",
+    "Solution",
+    "forces",
+    "global_problem",
+    "impulses",
+    "local_problem",
+    "read_impulses",
+    "read_problem",
+    "save_problem",
+    "solve_problem",
+    "write_problem",
+    "write_solution",
+]

@@ -1,0 +1,148 @@
+"""How far forces are from a solution: contact by contact, and for the momentum of the whole packing.
+
+The forces and velocities of a problem must belong together, as a solver leaves them. At a solution both measures are
+zero. The residual is local and falls early; the momentum error falls only when far ends of a packing know of each
+other, and is what is left of elasticity.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..compiled import kernel
+from ..contacts import ContactProblem
+from .kernels import asked_force, contact_velocity
+
+Array = NDArray[np.float64]
+
+
+def natural_map(problem: ContactProblem) -> Array:
+    """(c,) N, |R - R'| of each contact: R' is what the shock law makes of the present R and V, Eq. (sphere-shock)."""
+    miss = np.empty(problem.count)
+    _natural_map(problem.motion, problem.pairs, problem.geometry, problem.forces, problem.dt, miss)
+    return miss
+
+
+def residual(problem: ContactProblem) -> float:
+    """The natural map over the forces, sqrt(sum |R - R'|^2)/sqrt(sum |R|^2), without unit.
+
+    Without any force yet, the forces R' asked for take the place of R: 1 where a force is needed, 0 where none is.
+    Sums are scaled by their largest term, so that they neither overflow nor underflow; inf if a force is not finite.
+    """
+    p = problem
+    miss, force = _norms(p.motion, p.pairs, p.geometry, p.forces, p.dt)
+    if not (math.isfinite(miss) and math.isfinite(force)):
+        return math.inf
+    if force > 0.0:
+        return float(miss / force)
+    return 0.0 if miss == 0.0 else 1.0
+
+
+def virtual_power(problem: ContactProblem) -> float:
+    """S (W) = sum of R_n (V_n + gap/dt) + mu R_n |V_t| + R_t . V_t: the power of forces that should have none.
+
+    In a box at rest S over the load of a piston is the speed at which it sinks by mistake. An infinite mu has no
+    sliding and leaves out the middle term.
+    """
+    p = problem
+    lost, gained = _virtual_power(p.motion, p.pairs, p.geometry, p.forces, p.dt)
+    return float(gained - lost)
+
+
+def momentum_error(problem: ContactProblem) -> float:
+    """S over F^2 dt/M, the power of the load on a packing that carries nothing; without unit.
+
+    F : half the sum over all bodies, walls too, of the contact force on each (N): what enters and leaves the packing;
+        at least the root mean square of |R|, since a packing under stress may hang between no walls
+    M : mass of all movable bodies with candidates (kg)
+    The terms of S have both signs and may cancel by chance. Here the larger of the sums with one sign counts, so the
+    error is at least |S|. It is the same for every observer. 0 without forces, inf if one is not finite.
+    """
+    p = problem
+    strongest = float(np.abs(p.forces).max(initial=0.0))
+    if strongest == 0.0:
+        return 0.0
+    if not math.isfinite(strongest):
+        return math.inf
+    forces = p.forces / strongest  # nothing can overflow
+    net = np.zeros((len(p.motion), 3))
+    mean_square = _add_forces(p.pairs, p.geometry, forces, net)
+    load = max(0.5 * float(np.sqrt((net**2).sum(axis=1)).sum()), math.sqrt(mean_square))
+    inverse = p.motion[np.unique(p.pairs), 6]
+    mass = float((1.0 / inverse[inverse > 0.0]).sum())
+    lost, gained = _virtual_power(p.motion, p.pairs, p.geometry, forces, p.dt)
+    error = max(lost, gained) / strongest * mass / (load * load * p.dt)
+    return error if math.isfinite(error) else math.inf
+
+
+@kernel
+def _miss(c, motion, pairs, geometry, forces, rate):  # type: ignore[no-untyped-def]
+    """R - R' of one contact: n, x, y, z."""
+    n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
+    gap, m_n, m_t, mu = geometry[c, 3], geometry[c, 4], geometry[c, 5], geometry[c, 6]
+    v_n, v_x, v_y, v_z = contact_velocity(pairs[c, 0], pairs[c, 1], motion, n_x, n_y, n_z)
+    r_n, r_x, r_y, r_z = forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3]
+    a_n, a_x, a_y, a_z = asked_force(r_n, r_x, r_y, r_z, v_n, v_x, v_y, v_z, gap, m_n, m_t, mu, rate)
+    return r_n - a_n, r_x - a_x, r_y - a_y, r_z - a_z
+
+
+@kernel
+def _natural_map(motion, pairs, geometry, forces, dt, miss):  # type: ignore[no-untyped-def]
+    """Fill miss with |R - R'|."""
+    rate = 1.0 / dt
+    for c in range(len(pairs)):
+        d_n, d_x, d_y, d_z = _miss(c, motion, pairs, geometry, forces, rate)
+        miss[c] = math.hypot(math.hypot(d_n, d_x), math.hypot(d_y, d_z))
+
+
+@kernel
+def _norms(motion, pairs, geometry, forces, dt):  # type: ignore[no-untyped-def]
+    """sqrt(sum |R - R'|^2) and sqrt(sum |R|^2)."""
+    rate = 1.0 / dt
+    most = 0.0
+    for c in range(len(pairs)):
+        for k in range(4):
+            most = max(most, abs(forces[c, k]))
+    scale = most if 0.0 < most < math.inf else 1.0
+    miss, force = 0.0, 0.0
+    for c in range(len(pairs)):
+        d_n, d_x, d_y, d_z = _miss(c, motion, pairs, geometry, forces, rate)
+        miss += (d_n / scale) ** 2 + (d_x / scale) ** 2 + (d_y / scale) ** 2 + (d_z / scale) ** 2
+        for k in range(4):
+            force += (forces[c, k] / scale) ** 2
+    return scale * math.sqrt(miss), scale * math.sqrt(force)
+
+
+@kernel
+def _virtual_power(motion, pairs, geometry, forces, dt):  # type: ignore[no-untyped-def]
+    """The terms of -S and S, each sum over those that are positive."""
+    rate = 1.0 / dt
+    lost, gained = 0.0, 0.0
+    for c in range(len(pairs)):
+        v_n, v_x, v_y, v_z = contact_velocity(
+            pairs[c, 0], pairs[c, 1], motion, geometry[c, 0], geometry[c, 1], geometry[c, 2]
+        )
+        r_n, mu = forces[c, 0], geometry[c, 6]
+        limit = mu * r_n if mu < math.inf else 0.0
+        normal = r_n * (v_n + geometry[c, 3] * rate)
+        sliding = limit * math.sqrt(v_x * v_x + v_y * v_y + v_z * v_z)
+        sliding += forces[c, 1] * v_x + forces[c, 2] * v_y + forces[c, 3] * v_z
+        lost -= min(normal, 0.0) + min(sliding, 0.0)
+        gained += max(normal, 0.0) + max(sliding, 0.0)
+    return lost, gained
+
+
+@kernel
+def _add_forces(pairs, geometry, forces, net):  # type: ignore[no-untyped-def]
+    """Sum the contact forces on each body; returns the mean of R^2."""
+    total = 0.0
+    for c in range(len(pairs)):
+        for k in range(3):
+            force = forces[c, 0] * geometry[c, k] + forces[c, 1 + k]
+            net[pairs[c, 0], k] -= force
+            net[pairs[c, 1], k] += force
+            total += force * force
+    return total / len(pairs)

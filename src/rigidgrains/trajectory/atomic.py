@@ -1,0 +1,228 @@
+"""A file that changes all at once: what is below its committed end is touched only when a change is complete.
+
+HDF5 rewrites its own bookkeeping in place, so that a process killed in the middle leaves a torn file. This file object
+stands between h5py and the disk. New bytes beyond the committed end go to the disk at once: nobody refers to them yet.
+Changes below it are held back as patches. `commit` then
+
+1. appends the patches as a journal behind the new end, closed by a seal with their checksum,
+2. applies them,
+3. cuts the journal off.
+
+Killed before the seal is written, the file is what it was, with loose bytes behind its end that HDF5 ignores. Killed
+later, whoever opens the file next finds the seal and applies the patches again. There is no second file to lose.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import struct
+import zlib
+from bisect import bisect_left
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+from .errors import TrajectoryError
+
+SIGNATURE = b"\x89HDF\r\n\x1a\n"
+SEAL = b"rigidgrains seal"
+FOOTER = struct.Struct("<QQI16s")  # end of the data, length and checksum of the patches, seal
+RECORD = struct.Struct("<QQ")  # offset and length of one patch
+
+Patches = list[tuple[int, bytes]]
+
+
+class AtomicFile(io.RawIOBase):
+    """File object for h5py. Reading sees every write at once; the disk sees them whole, at `commit`.
+
+    writable : False reads only; a journal left by a killed writer is then applied in memory
+    failure  : the error of the system at the first write that failed; from then on nothing is written any more
+    """
+
+    def __init__(self, path: Path, *, writable: bool) -> None:
+        self._file = open(path, "r+b" if writable else "rb", buffering=0)
+        self.path, self.failure = path, None
+        self._writable, self._place = writable, 0
+        if writable:
+            try:
+                _lock(self._file, path)
+                heal(self._file)
+            except BaseException:
+                self._file.close()
+                raise
+        journal = None if writable else read_journal(self._file)
+        self._patches: Patches = journal[1] if journal else []
+        self._end = self._size = journal[0] if journal else data_end(self._file)
+
+    def commit(self, *, durable: bool = False) -> None:
+        """Make all changes since the last commit real, together. Durable: also if the power fails right after."""
+        self._raise_failure()
+        if not self._patches and self._size == self._end:
+            return
+        try:
+            journal = pack(self._patches, self._size)
+            _put(self._file, journal, self._size)
+            if durable:
+                os.fsync(self._file)
+            for offset, patch in self._patches:
+                _put(self._file, patch, offset)
+            if durable:
+                os.fsync(self._file)
+            self._file.truncate(self._size)
+        except OSError as problem:
+            self.failure = self.failure or problem
+            self._raise_failure()
+        self._patches, self._end = [], self._size
+
+    def abandon(self) -> None:
+        """Drop what is not committed; later writes are ignored, so that a broken HDF5 handle can be closed."""
+        self.failure = self.failure or OSError("abandoned")
+        self._patches = []
+        if self._writable:
+            self._file.truncate(self._end)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+    def readable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return self._writable
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        self._place = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._place, io.SEEK_END: self._size}[whence]
+        return self._place
+
+    def tell(self) -> int:
+        return self._place
+
+    def truncate(self, size: int | None = None) -> int:
+        self._size = self._place if size is None else size
+        return self._size
+
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer).cast("B")
+        start, count = self._place, max(0, min(len(view), self._size - self._place))
+        self._file.seek(start)
+        found = self._file.readinto(view[:count]) or 0
+        view[found:count] = bytes(count - found)  # never written
+        for offset, patch in self._patches:
+            low, high = max(offset, start), min(offset + len(patch), start + count)
+            if low < high:
+                view[low - start : high - start] = patch[low - offset : high - offset]
+        self._place += count
+        return count
+
+    def write(self, buffer: Any) -> int:
+        view = memoryview(buffer).cast("B")
+        start, stop = self._place, self._place + len(view)
+        if self.failure is None:
+            below = max(0, min(stop, self._end) - start)
+            if below:
+                self._patch(start, bytes(view[:below]))
+            if stop > self._end:
+                try:
+                    _put(self._file, view[below:], start + below)
+                except OSError as problem:  # h5py cannot carry it: commit will tell
+                    self.failure = problem
+        self._place, self._size = stop, max(self._size, stop)
+        return len(view)
+
+    def _patch(self, start: int, data: bytes) -> None:
+        """Hold back a change below the committed end. Patches are kept in order, and joined where they overlap."""
+        patches, stop = self._patches, start + len(data)
+        low = bisect_left(patches, start, key=itemgetter(0))
+        if low and patches[low - 1][0] + len(patches[low - 1][1]) > start:
+            low -= 1
+        high = bisect_left(patches, stop, key=itemgetter(0))
+        if low < high:
+            (first, old), (last, tail) = patches[low], patches[high - 1]
+            data = old[: max(0, start - first)] + data + tail[max(0, stop - last) :]
+            start = min(start, first)
+        patches[low:high] = [(start, data)]
+
+    def _raise_failure(self) -> None:
+        if self.failure is not None:
+            raise self.failure
+
+
+def pack(patches: Patches, end: int) -> bytes:
+    """A journal: the patches, each with its place, and the seal."""
+    body = b"".join(RECORD.pack(offset, len(patch)) + patch for offset, patch in patches)
+    return body + FOOTER.pack(end, len(body), zlib.crc32(body), SEAL)
+
+
+def read_journal(file: io.FileIO) -> tuple[int, Patches] | None:
+    """End of the data and patches of a journal that a killed writer left behind its seal; None without one."""
+    size = os.fstat(file.fileno()).st_size
+    if size < FOOTER.size:
+        return None
+    end, length, checksum, seal = FOOTER.unpack(_get(file, FOOTER.size, size - FOOTER.size))
+    if seal != SEAL or end + length + FOOTER.size != size:
+        return None
+    body = _get(file, length, end)
+    if zlib.crc32(body) != checksum:
+        return None
+    patches, place = [], 0
+    while place < length:
+        offset, count = RECORD.unpack_from(body, place)
+        place += RECORD.size
+        patches.append((offset, body[place : place + count]))
+        place += count
+    return end, patches
+
+
+def heal(file: io.FileIO) -> bool:
+    """Finish the commit of a writer that was killed, or cut off what it left unfinished; True if anything was done."""
+    size = os.fstat(file.fileno()).st_size
+    if journal := read_journal(file):
+        end, patches = journal
+        for offset, patch in patches:
+            _put(file, patch, offset)
+    else:
+        end = data_end(file)
+    if end < size:
+        file.truncate(end)
+    return end < size
+
+
+def data_end(file: io.FileIO) -> int:
+    """Where HDF5 thinks the data end, from the superblock (version 2); the size of a file of another kind."""
+    head = _get(file, 36, 0)
+    if len(head) < 36 or head[:8] != SIGNATURE or head[8] != 2:
+        return os.fstat(file.fileno()).st_size
+    return int.from_bytes(head[28:36], "little")
+
+
+def _get(file: io.FileIO, count: int, offset: int) -> bytes:
+    file.seek(offset)
+    parts = []
+    while count and (part := file.read(count)):
+        parts.append(part)
+        count -= len(part)
+    return b"".join(parts)
+
+
+def _put(file: io.FileIO, data: Any, offset: int) -> None:
+    view = memoryview(data)
+    file.seek(offset)
+    while len(view):
+        view = view[file.write(view) :]
+
+
+def _lock(file: io.FileIO, path: Path) -> None:
+    """One writer at a time. A lock of the POSIX kind: readers that use HDF5's own locks are not disturbed."""
+    try:
+        import fcntl
+    except ImportError:  # no such locks on this system
+        return
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise TrajectoryError(f"{path}: another run is writing this file; wait for it, or stop it first") from None

@@ -1,0 +1,140 @@
+"""All that a simulation needs to go on as if it had never stopped: arrays, and a text for the rest.
+
+Kept are the bodies and walls, the neighbour lists with the contact row of each pair, the forces to carry over, the
+random generator, clocks, counts, the solver's settings and what observers remember.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, fields
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..bodies import Bodies
+from ..contacts import Contacts
+from ..detect.grid import PairList
+from ..detect.neighbours import Neighbours, WallList
+from ..observe.report import Tally
+from ..solve.sweeps import SolveReport
+from . import wall_table
+from .errors import TrajectoryError
+
+if TYPE_CHECKING:
+    from ..simulation import Simulation
+
+Arrays = dict[str, NDArray[Any]]
+
+BODY = ("position", "radius", "mass", "motion", "orientation", "material", "force", "gravity", "friction")
+SOLVERS = "rigidgrains.solve."  # the only modules from which a file may name a class
+
+
+def pack(simulation: Simulation) -> tuple[Arrays, str]:
+    """The state of a simulation between two steps: arrays, and JSON text."""
+    bodies, near, contacts = simulation.bodies, simulation.neighbours, simulation.contacts
+    arrays: Arrays = {name: getattr(bodies, name) for name in BODY}
+    arrays |= wall_table.placement(bodies)
+    arrays |= {
+        "skin": near.skin,
+        "reference": near.reference,
+        "pair_start": near.pairs.start,
+        "pair_partner": near.pairs.partner,
+        "pair_last": near.pairs.last,
+        "wall_start": np.cumsum([0, *(len(wall.grains) for wall in near.walls)]),
+        "wall_grains": np.concatenate([np.zeros(0, np.int32), *(wall.grains for wall in near.walls)]),
+        "wall_last": np.concatenate([np.zeros(0, np.int32), *(wall.last for wall in near.walls)]),
+        "wall_skin": np.array([wall.skin for wall in near.walls]),
+        "wall_travel": np.array([wall.travel for wall in near.walls]),
+        "wall_seen_at": np.array([wall.point for wall in near.walls]).reshape(-1, 3),
+        "contact_pairs": contacts.pairs,
+        "contact_geometry": contacts.geometry,
+        "contact_forces": contacts.forces,
+        "contact_wall_rows": np.array([(rows.start, rows.stop) for rows in contacts.wall_rows]).reshape(-1, 2),
+        "motion_before": simulation.motion_before,
+    }
+    text = {
+        "dimension": bodies.dimension,
+        "walls": json.loads(wall_table.describe(bodies.walls)),
+        "groups": {name: [part.start, part.stop] for name, part in bodies.groups.items()},
+        "builds": near.builds,
+        "clock": list(simulation.clock),
+        "seed": simulation.seed,
+        "whole": simulation.whole,
+        "random": simulation.rng.bit_generator.state,
+        "solver": encode(simulation.solver),
+        "last_solve": asdict(simulation.last_solve),
+        "tally": asdict(simulation.tally),
+        "observers": simulation.observer_states(),
+    }
+    return arrays, json.dumps(text)
+
+
+def unpack(arrays: Arrays, text: str, *, solver: Any = None) -> Simulation:
+    """The simulation that was packed; `solver` replaces the one it had."""
+    from ..simulation import Simulation
+
+    words = json.loads(text)
+    walls = wall_table.rebuild(json.dumps(words["walls"]), arrays)
+    groups = {name: slice(*ends) for name, ends in words["groups"].items()}
+    bodies = Bodies(words["dimension"], **{name: arrays[name] for name in BODY}, walls=walls, groups=groups)
+    solver = decode(words["solver"]) if solver is None else solver
+    simulation = Simulation(bodies, dt=words["clock"][0], solver=solver, seed=words["seed"])
+    simulation.set_clock(*words["clock"])
+    simulation.rng.bit_generator.state = words["random"]
+    simulation.neighbours = _neighbours(arrays, words["builds"])
+    simulation.contacts = Contacts.restore(
+        arrays["contact_pairs"],
+        arrays["contact_geometry"],
+        arrays["contact_forces"],
+        [slice(int(start), int(stop)) for start, stop in arrays["contact_wall_rows"]],
+    )
+    simulation.last_solve = SolveReport(**_known(SolveReport, words["last_solve"]))
+    simulation.tally = Tally(**_known(Tally, words["tally"]))
+    simulation.restore_step(words["whole"], arrays["motion_before"], words["observers"])
+    return simulation
+
+
+def encode(thing: Any) -> Any:
+    """A solver, with its order and criterion, as plain words; None for classes that are not our own."""
+    if thing is None or isinstance(thing, (bool, int, float, str)):
+        return thing
+    kind = type(thing)
+    if not kind.__module__.startswith(SOLVERS):
+        return None
+    settings = {name: encode(value) for name, value in vars(thing).items() if not name.startswith("_")}
+    return {"class": f"{kind.__module__.removeprefix(SOLVERS)}.{kind.__name__}", **settings}
+
+
+def decode(words: Any) -> Any:
+    """The thing that was encoded."""
+    if not isinstance(words, dict):
+        return words
+    home, _, name = words["class"].rpartition(".")
+    settings = {key: decode(value) for key, value in words.items() if key != "class"}
+    if any(value is None and key in ("order", "criterion") for key, value in settings.items()):
+        raise TrajectoryError("this run used an order or criterion of its own; pass the solver to resume() again")
+    return getattr(import_module(SOLVERS + home), name)(**settings)
+
+
+def _neighbours(arrays: Arrays, builds: int) -> Neighbours:
+    start = arrays["wall_start"]
+    walls = [
+        WallList(
+            arrays["wall_grains"][start[w] : start[w + 1]].copy(),
+            arrays["wall_last"][start[w] : start[w + 1]].copy(),
+            float(arrays["wall_skin"][w]),
+            float(arrays["wall_travel"][w]),
+            arrays["wall_seen_at"][w].copy(),
+        )
+        for w in range(len(start) - 1)
+    ]
+    pairs = PairList(arrays["pair_start"], arrays["pair_partner"], arrays["pair_last"])
+    return Neighbours(pairs, walls, arrays["skin"], arrays["reference"], builds)
+
+
+def _known(kind: Any, words: dict[str, Any]) -> dict[str, Any]:
+    """Only the fields that a class has."""
+    return {field.name: words[field.name] for field in fields(kind) if field.name in words}

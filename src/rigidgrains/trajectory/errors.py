@@ -1,0 +1,22 @@
+"""What can be wrong with a trajectory file, told in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class TrajectoryError(ValueError):
+    """A file that cannot be read, written or resumed; the text says which, why, and the remedy."""
+
+
+class WriteError(OSError):
+    """A frame could not be written; the frames before it are intact."""
+
+
+def unreadable(path: Path, problem: OSError) -> TrajectoryError:
+    """A clear line for a file that the system does not let us read."""
+    if isinstance(problem, FileNotFoundError):
+        return TrajectoryError(f"{path}: no such file; check the name and the folder")
+    if isinstance(problem, IsADirectoryError) or path.is_dir():
+        return TrajectoryError(f"{path}: this is a folder; give the path of a trajectory file such as run.vtkhdf")
+    return TrajectoryError(f"{path}: cannot be opened: {problem.strerror or problem}; check its permissions")

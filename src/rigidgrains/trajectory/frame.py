@@ -1,0 +1,231 @@
+"""One frame: arrays of grains and contacts that are read when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import record, wall_table
+from .series import Cloud
+
+if TYPE_CHECKING:
+    from ..simulation import Simulation
+    from ..walls import Wall
+
+Array = NDArray[Any]
+Read = Callable[[str], Array]  # by path: "Points", "PointData/...", "FieldData/..."
+
+STATUS = ("open", "sticking", "sliding")
+
+
+class Contacts:
+    """Candidates of the step, with their forces; len() says how many.
+
+    pair   : (c, 2) rows of the grains; a number n + w means wall w
+    point  : (c, 3) m; normal : (c, 3) from body 0 to body 1; gap : (c,) m at the beginning of the step
+    force  : (c, 3) N on body 1; status : (c,) 0 open, 1 sticking, 2 sliding
+    """
+
+    def __init__(self, read: Read, count: int) -> None:
+        self._read, self._count = read, count
+
+    def __len__(self) -> int:
+        return self._count
+
+    @cached_property
+    def pair(self) -> Array:
+        return self._read("PointData/pair")
+
+    @cached_property
+    def point(self) -> Array:
+        return self._read("Points")
+
+    @cached_property
+    def normal(self) -> Array:
+        return self._read("PointData/normal")
+
+    @cached_property
+    def gap(self) -> Array:
+        return self._read("PointData/gap")
+
+    @cached_property
+    def force(self) -> Array:
+        return self._read("PointData/force")
+
+    @cached_property
+    def status(self) -> Array:
+        return self._read("PointData/status")
+
+    @cached_property
+    def normal_force(self) -> Array:
+        """(c,) N, R_n."""
+        return (self.force * self.normal).sum(axis=1)
+
+
+class Frame:
+    """The state after a step: grains, walls, contacts and figures. Arrays are read once, when asked for.
+
+    index : number of the frame in its file; dimension : 2 or 3
+    figures : numbers of the step by name, see COLUMNS of the history
+    """
+
+    def __init__(
+        self, index: int, dimension: int, read: Read, figures: dict[str, float], contacts: Contacts, walls: str
+    ) -> None:
+        self.index, self.dimension, self.figures, self.contacts = index, dimension, figures, contacts
+        self._read, self._walls = read, walls
+
+    @classmethod
+    def of(cls, simulation: Simulation) -> Frame:
+        """The present state of a simulation, as if it had been written and read again."""
+        grains = record.grains(simulation, precision=float, full=True)
+        contacts = record.contacts(simulation, precision=float)
+        walls = wall_table.describe(simulation.bodies.walls)
+        dimension = simulation.bodies.dimension
+        pairs = Contacts(_from_memory(contacts), len(contacts.points))
+        return cls(0, dimension, _from_memory(grains), grains.scalars, pairs, walls)
+
+    def __len__(self) -> int:
+        """Number of grains."""
+        return len(self.position)
+
+    def __repr__(self) -> str:
+        return f"Frame({self.index}: {len(self)} grains, {len(self.contacts)} contacts, t = {self.time:g} s)"
+
+    @property
+    def step(self) -> int:
+        return int(self.figures["step"])
+
+    @property
+    def time(self) -> float:
+        """s"""
+        return float(self.figures["time"])
+
+    @property
+    def dt(self) -> float:
+        """s"""
+        return float(self.figures["dt"])
+
+    @property
+    def whole(self) -> bool:
+        """True when the contacts are those of the step that led here; not at the start, nor after a step that failed."""
+        return bool(self.figures["whole"])
+
+    @cached_property
+    def position(self) -> Array:
+        """(n, 3) m"""
+        return self._read("Points")
+
+    @cached_property
+    def orientation(self) -> Array:
+        """(n,) rad in 2D, (n, 4) unit quaternions (w, x, y, z) in 3D"""
+        return self._read("PointData/orientation")
+
+    @cached_property
+    def velocity(self) -> Array:
+        """(n, 3) m/s"""
+        return self._read("PointData/velocity")
+
+    @cached_property
+    def spin(self) -> Array:
+        """(n, 3) rad/s"""
+        return self._read("PointData/spin")
+
+    @cached_property
+    def velocity_before(self) -> Array:
+        """(n, 3) m/s, at the beginning of the step; only in files with contacts"""
+        return self._read("PointData/velocity_before")
+
+    @cached_property
+    def spin_before(self) -> Array:
+        """(n, 3) rad/s, at the beginning of the step; only in files with contacts"""
+        return self._read("PointData/spin_before")
+
+    @cached_property
+    def radius(self) -> Array:
+        """(n,) m"""
+        return self._read("PointData/radius")
+
+    @cached_property
+    def mass(self) -> Array:
+        """(n,) kg"""
+        return self._read("PointData/mass")
+
+    @cached_property
+    def id(self) -> Array:
+        """(n,) number of each grain, the same in all frames"""
+        return self._read("PointData/id")
+
+    @cached_property
+    def material(self) -> Array:
+        """(n,) row in the friction table"""
+        return self._read("PointData/material")
+
+    @cached_property
+    def load(self) -> Array:
+        """(n,) N, sum of the normal forces on each grain"""
+        return self._read("PointData/load")
+
+    @cached_property
+    def contact_number(self) -> Array:
+        """(n,) force-carrying contacts of each grain"""
+        return self._read("PointData/contact_number")
+
+    @cached_property
+    def external_force(self) -> Array:
+        """(n, 3) N, without gravity"""
+        return self._read("PointData/external_force")
+
+    @cached_property
+    def gravity(self) -> Array:
+        """(3,) m/s^2"""
+        return self._read("FieldData/gravity")[0]
+
+    @cached_property
+    def friction(self) -> Array:
+        """(k, k) coefficient of each pair of materials"""
+        return self._read("FieldData/friction")
+
+    @cached_property
+    def wall_velocity(self) -> Array:
+        """(w, 3) m/s"""
+        return self._read("FieldData/wall_velocity")
+
+    @cached_property
+    def wall_velocity_before(self) -> Array:
+        """(w, 3) m/s, at the beginning of the step"""
+        return self._read("FieldData/wall_velocity_before")
+
+    @cached_property
+    def wall_force(self) -> Array:
+        """(w, 3) N, force of the grains on each wall"""
+        return self._read("FieldData/wall_force")
+
+    @cached_property
+    def walls(self) -> list[Wall]:
+        """The walls, where they are in this frame."""
+        names = ("wall_point", "wall_normal", "wall_along", "wall_about")
+        return wall_table.rebuild(self._walls, {name: self._read(f"FieldData/{name}") for name in names})
+
+    @property
+    def has_contacts(self) -> bool:
+        """False in a file that was written without contacts."""
+        return len(self.contacts) > 0 or self._has("PointData/velocity_before")
+
+    def _has(self, path: str) -> bool:
+        try:
+            self._read(path)
+        except KeyError:
+            return False
+        return True
+
+
+def _from_memory(cloud: Cloud) -> Read:
+    arrays = {"Points": cloud.points}
+    arrays |= {f"PointData/{name}": array for name, array in (cloud.data | cloud.once).items()}
+    arrays |= {f"FieldData/{name}": array for name, array in (cloud.tables | cloud.tables_once).items()}
+    return lambda path: np.array(arrays[path])

@@ -1,0 +1,186 @@
+"""Reads a trajectory lazily: opening costs nothing, a frame is read when it is asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import store
+from .errors import TrajectoryError
+from .frame import Contacts, Frame
+from .series import Series
+
+Array = NDArray[Any]
+
+
+class Trajectory:
+    """A file of frames: `len`, indexing, slices, iteration; also while a run is still writing it.
+
+    >>> trajectory = Trajectory("piston.vtkhdf")
+    >>> trajectory[-1].position            # numpy array (n, 3)
+    >>> for frame in trajectory[::10]: ...
+    >>> trajectory.at(0.2)                 # the frame closest to t = 0.2 s
+    >>> trajectory.history["kinetic_energy"]
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._open()
+
+    def _open(self) -> None:
+        self._file = store.open_to_read(self.path)
+        self._grains = Series(self._file["VTKHDF"])
+        self._contacts = Series(self._file["contacts"]) if "contacts" in self._file else None
+        self._count = self._grains.steps
+        self._names = [name for name in self._grains.names("FieldData") if self._file[f"VTKHDF/FieldData/{name}"].ndim == 1]
+
+    def refresh(self) -> Trajectory:
+        """See the frames that were written since the file was opened."""
+        self.close()
+        self._open()
+        return self
+
+    def close(self) -> None:
+        self._file.close()
+
+    def __enter__(self) -> Trajectory:
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        """Number of frames."""
+        return self._count
+
+    @overload
+    def __getitem__(self, which: int) -> Frame: ...
+
+    @overload
+    def __getitem__(self, which: slice) -> list[Frame]: ...
+
+    def __getitem__(self, which: int | slice) -> Frame | list[Frame]:
+        if isinstance(which, slice):
+            return [self._frame(index) for index in range(*which.indices(self._count))]
+        index = which + self._count if which < 0 else which
+        if not 0 <= index < self._count:
+            raise TrajectoryError(
+                f"{self.path}: there is no frame {which}; it has {self._count}, 0 to {self._count - 1} (-1 is the last)"
+            )
+        return self._frame(index)
+
+    def __iter__(self) -> Iterator[Frame]:
+        return (self._frame(index) for index in range(self._count))
+
+    def __repr__(self) -> str:
+        return f"Trajectory({str(self.path)!r}: {len(self)} frames, t = {self.times[0]:g} to {self.times[-1]:g} s)"
+
+    @property
+    def dimension(self) -> int:
+        return int(self._file.attrs["dimension"])
+
+    @property
+    def seed(self) -> int:
+        return int(self._file.attrs["seed"])
+
+    @property
+    def version(self) -> str:
+        """Version of rigidgrains that wrote the file."""
+        return str(self._file.attrs["version"])
+
+    @property
+    def scene(self) -> str:
+        """Text of the scene, in TOML; empty if it was made in Python."""
+        return store.get_text(self._file, "scene")
+
+    @property
+    def run(self) -> dict[str, Any]:
+        """How the run was asked for."""
+        return dict(json.loads(store.get_text(self._file, "run") or "{}"))
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """Report of the run when it last ended; empty if it was killed."""
+        return dict(json.loads(store.get_text(self._file, "report") or "{}"))
+
+    @property
+    def has_contacts(self) -> bool:
+        return self._contacts is not None
+
+    @property
+    def times(self) -> Array:
+        """(frames,) s"""
+        return self.figures("time")
+
+    @property
+    def steps(self) -> NDArray[np.int64]:
+        """(frames,) number of the step after which each frame was taken"""
+        return self.figures("step").astype(np.int64)
+
+    @property
+    def names(self) -> list[str]:
+        """Figures that every frame has."""
+        return list(self._names)
+
+    def figures(self, name: str) -> Array:
+        """(frames,) one figure of all frames, "kinetic_energy" for instance."""
+        if name not in self._names:
+            raise TrajectoryError(f"{self.path}: no figure is called {name!r}; there are {', '.join(self._names)}")
+        return np.asarray(self._file[f"VTKHDF/FieldData/{name}"][: self._count])
+
+    @property
+    def history(self) -> dict[str, Array]:
+        """Columns of the history, recorded more often than frames; without one, the figures of the frames."""
+        group = self._file["history"]
+        rows = group["step"].shape[0]
+        if rows:
+            return {name: np.asarray(column[:rows]) for name, column in group.items()}
+        return {name: self.figures(name) for name in self._names}
+
+    def at(self, time: float) -> Frame:
+        """The frame closest to a time (s)."""
+        return self[int(np.argmin(np.abs(self.times - time)))]
+
+    def array(self, name: str, frames: slice = slice(None)) -> Array:
+        """(frames, n, ...) one array of several frames, "position" or "velocity" for instance."""
+        rows = [getattr(frame, name) for frame in self[frames]]
+        if len({len(row) for row in rows}) > 1:
+            raise TrajectoryError(f"{self.path}: {name} has not the same length in all frames; read them one by one")
+        return np.array(rows)
+
+    def to_xarray(self) -> Any:
+        """All grains and figures as an xarray.Dataset with dimensions frame, grain and component; needs xarray."""
+        try:
+            import xarray
+        except ImportError:
+            raise ImportError("to_xarray needs xarray; pip install 'rigidgrains[formats]'") from None
+        vectors = ("position", "velocity", "spin")
+        space = ("frame", "grain", "component")
+        variables: dict[str, Any] = {name: (space, self.array(name)) for name in vectors}
+        variables["orientation"] = (space[:2] if self.dimension == 2 else (*space[:2], "quaternion"), self.array("orientation"))
+        variables |= {name: (space[:2], self.array(name)) for name in ("load", "contact_number")}
+        variables |= {name: (("grain",), getattr(self[0], name)) for name in ("radius", "mass", "material")}
+        variables |= {name: (("frame",), self.figures(name)) for name in self._names if name != "time"}
+        coordinates = {"time": (("frame",), self.times), "grain": self[0].id, "component": ["x", "y", "z"]}
+        return xarray.Dataset(variables, coordinates, attrs={"seed": self.seed, "version": self.version})
+
+    def _frame(self, index: int) -> Frame:
+        fields = self._file["VTKHDF/FieldData"]
+        figures = {name: float(fields[name][index]) for name in self._names}
+        walls = store.get_text(self._file["walls"], str(int(figures["wall_table"])))
+        contacts = Contacts(_no_contacts, 0)
+        if self._contacts is not None:
+            count = int(self._contacts.group["NumberOfPoints"][index])
+            contacts = Contacts(partial(self._contacts.read, step=index), count)
+        return Frame(index, self.dimension, partial(self._grains.read, step=index), figures, contacts, walls)
+
+
+def _no_contacts(path: str) -> Array:
+    raise TrajectoryError("this file was written without contacts; run again with contacts")

@@ -1,0 +1,115 @@
+"""What a frame holds: grains, contacts, walls and figures of the step that was just taken."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..compiled import kernel
+from ..observe import measure
+from ..observe.history import figures
+from . import wall_table
+from .series import Cloud
+
+if TYPE_CHECKING:
+    from ..simulation import Simulation
+
+Array = NDArray[Any]
+
+OPEN, STICKING, SLIDING = 0, 1, 2
+SLIDES = 1.0 - 1e-9  # of mu R_n: a tangential force from which a contact slides
+
+
+def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[str, float] | None = None) -> Cloud:
+    """The grains of a frame, with walls and figures.
+
+    precision : float or np.float32, of arrays over grains
+    full      : with the velocities before the step, which a certificate needs
+    known     : the figures of this step, if somebody has them already
+    """
+    bodies, contacts, before = simulation.bodies, simulation.contacts, simulation.motion_before
+    n, walls = bodies.count, slice(bodies.count, bodies.count + len(bodies.walls))
+    whole = simulation.whole
+    load, number = np.zeros(n), np.zeros(n, np.int32)
+    if whole:
+        load = measure.loads(bodies, contacts)
+        _count_contacts(contacts.pairs, contacts.forces, number)
+    data = {
+        "orientation": bodies.orientation,
+        "velocity": bodies.velocity,
+        "spin": bodies.spin,
+        "load": load,
+    }
+    if full:
+        data |= {"velocity_before": before[:n, 0:3], "spin_before": before[:n, 3:6] / bodies.radius[:, None]}
+    scalars = (known or figures(simulation)) | {
+        "whole": float(whole),
+        "floor": 0.0 if simulation.solver.gap == "g_pos" else -math.inf,
+    }
+    return Cloud(
+        simulation.time,
+        bodies.position.astype(precision, copy=False),
+        data={name: array.astype(precision, copy=False) for name, array in data.items()} | {"contact_number": number},
+        once={
+            "radius": bodies.radius.astype(precision, copy=False),
+            "id": np.arange(n),
+            "mass": bodies.mass.astype(precision, copy=False),
+            "material": bodies.material,
+            "external_force": bodies.force.astype(precision) if len(bodies.force) else np.zeros((n, 3), precision),
+        },
+        scalars=scalars,
+        tables=wall_table.placement(bodies)
+        | {
+            "wall_velocity": bodies.motion[walls, 0:3],
+            "wall_velocity_before": before[walls, 0:3],
+            "wall_force": measure.forces_on_walls(bodies, contacts) if whole else np.zeros((len(bodies.walls), 3)),
+        },
+        tables_once={"gravity": bodies.gravity[None], "friction": bodies.friction},
+    )
+
+
+def contacts(simulation: Simulation, *, precision: type) -> Cloud:
+    """The candidates of the step with their forces; a wall w is body n + w, whatever element of it is touched."""
+    bodies, rows = simulation.bodies, simulation.contacts
+    count = rows.count if simulation.whole else 0
+    pair = rows.pairs[:count].copy()
+    for w, touching in enumerate(rows.wall_rows if count else []):
+        pair[touching, 1] = bodies.count + w
+    point, normal, force = (np.empty((count, 3), precision) for _ in range(3))
+    gap, status = np.empty(count, precision), np.empty(count, np.uint8)
+    _record(
+        pair, rows.geometry[:count], rows.forces[:count], bodies.position, bodies.radius, point, normal, force, gap,
+        status,
+    )  # fmt: skip
+    data = {"pair": pair, "normal": normal, "gap": gap, "force": force, "status": status}
+    return Cloud(simulation.time, point, data=data)
+
+
+@kernel
+def _count_contacts(pairs, forces, number):  # type: ignore[no-untyped-def]
+    """Force-carrying contacts of each grain; walls are beyond the end."""
+    for c in range(len(pairs)):
+        if forces[c, 0] > 0.0:
+            number[pairs[c, 0]] += 1
+            if pairs[c, 1] < number.size:
+                number[pairs[c, 1]] += 1
+
+
+@kernel
+def _record(pair, geometry, forces, position, radius, point, normal, force, gap, status):  # type: ignore[no-untyped-def]
+    """Contact point, normal, force on body 1, gap and status of each candidate."""
+    for c in range(len(pair)):
+        i = pair[c, 0]
+        reach = radius[i] + 0.5 * geometry[c, 7]
+        r_n, r_tt = forces[c, 0], 0.0
+        for k in range(3):
+            normal[c, k] = geometry[c, k]
+            point[c, k] = position[i, k] + reach * geometry[c, k]
+            force[c, k] = r_n * geometry[c, k] + forces[c, 1 + k]
+            r_tt += forces[c, 1 + k] ** 2
+        gap[c] = geometry[c, 7]
+        limit = SLIDES * geometry[c, 6] * r_n
+        status[c] = OPEN if not r_n > 0.0 else SLIDING if r_tt >= limit * limit else STICKING

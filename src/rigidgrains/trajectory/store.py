@@ -1,0 +1,175 @@
+"""The file on the disk: what groups it has, how it is made and opened, and what is said when it cannot be.
+
+/VTKHDF      grains, as a series that ParaView opens
+/contacts    contacts, a second series; a tiny file beside this one links to it for ParaView
+/history     figures of the run, one data set for each column
+/checkpoint  the state to resume from
+/walls       descriptions of the walls, JSON; frames say which one holds
+/frames      checksum of each frame
+/scene /run /report   texts: the scene (TOML), how it was run and what came out (JSON)
+attributes   format, format_version, version, units, seed, dimension
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from .. import __version__
+from .atomic import SIGNATURE, AtomicFile, read_journal
+from .errors import TrajectoryError, unreadable
+
+FORMAT = "rigidgrains trajectory"
+FORMAT_VERSION = 1
+SUFFIX = ".vtkhdf"
+UNITS = {
+    "Points": "m", "orientation": "rad in 2D, quaternion (w, x, y, z) in 3D", "velocity": "m/s", "spin": "rad/s",
+    "velocity_before": "m/s", "spin_before": "rad/s", "radius": "m", "mass": "kg", "load": "N", "external_force": "N",
+    "contact_number": "1", "id": "1", "material": "row of friction", "pair": "rows of grains; n + w is wall w",
+    "normal": "1", "gap": "m", "force": "N", "status": "0 open, 1 sticking, 2 sliding",
+}  # fmt: skip
+TRIES, PAUSE = 10, 0.05  # while a writer is at work, a reader may meet it within a commit
+
+
+def create(path: Path, *, force: bool) -> tuple[AtomicFile, h5py.File]:
+    """A new, empty file under a temporary name; `publish` gives it its own when the first frame is in it."""
+    check_name(path)
+    if path.exists() and not force:
+        raise TrajectoryError(f"{path} exists and is left alone; choose another name, or overwrite it with --force")
+    part = _part(path)
+    try:
+        # A superblock of version 2 has no mark for open files, which would keep viewers out while a run goes on.
+        with h5py.File(part, "w", libver=("v108", "v108"), locking=False) as file:
+            file.attrs["format"], file.attrs["format_version"] = FORMAT, FORMAT_VERSION
+            file.attrs["version"], file.attrs["units"] = __version__, json.dumps(UNITS)
+    except OSError as problem:
+        reason = os.strerror(problem.errno) if problem.errno else problem
+        raise TrajectoryError(f"{path} cannot be written: {reason}; choose another place") from None
+    return _open(AtomicFile(part, writable=True))
+
+
+def publish(atomic: AtomicFile, path: Path) -> None:
+    """Give a new file its name, replacing an earlier one only now."""
+    os.replace(_part(path), path)
+    atomic.path = path
+
+
+def open_to_append(path: Path) -> tuple[AtomicFile, h5py.File]:
+    """A file to go on writing; whatever a killed writer left is put in order first."""
+    with open_to_read(path):
+        pass
+    try:
+        atomic = AtomicFile(path, writable=True)
+    except OSError as problem:
+        raise TrajectoryError(f"{path} cannot be written: {problem.strerror}; check its permissions") from None
+    return _open(atomic)
+
+
+def open_to_read(path: Path) -> h5py.File:
+    """A file to read, also while a run is writing it."""
+    for attempt in range(TRIES):
+        try:
+            file = _open_whole(path)
+            break
+        except OSError as problem:
+            if path.is_dir() or isinstance(problem, (FileNotFoundError, PermissionError)):
+                raise unreadable(path, problem) from None
+            if not _is_hdf5(path):
+                raise TrajectoryError(f"{path}: this is no trajectory; give a file made by a run, NAME{SUFFIX}") from None
+            if attempt + 1 == TRIES:
+                raise TrajectoryError(
+                    f"{path} is damaged: {_reason(problem)}; rigidgrains repair {path} recovers its intact frames"
+                ) from None
+            time.sleep(PAUSE)
+    _check_format(path, file)
+    return file
+
+
+def put_text(group: h5py.Group, name: str, text: str) -> None:
+    """Keep a text of any length, in place of an earlier one."""
+    data = text.encode()
+    replace(group, name, np.array(data or b" ", dtype=h5py.string_dtype("utf-8", max(len(data), 1))))
+
+
+def get_text(group: h5py.Group, name: str) -> str:
+    """A text that was kept; empty if there is none."""
+    return str(bytes(group[name][()]).decode()).strip(" ") if name in group else ""
+
+
+def replace(group: h5py.Group, name: str, array: Any) -> None:
+    """Keep an array in place of an earlier one, whose room is used again."""
+    if name in group:
+        del group[name]
+    group.create_dataset(name, data=array)
+
+
+def make_link(path: Path) -> None:
+    """The tiny file by which ParaView opens the contacts: its /VTKHDF is a link to /contacts."""
+    beside = contacts_link(path)
+    part = beside.with_name(beside.name + ".part")
+    with h5py.File(part, "w", locking=False) as file:
+        file["VTKHDF"] = h5py.ExternalLink(path.name, "/contacts")
+    os.replace(part, beside)
+
+
+def contacts_link(path: Path) -> Path:
+    """Name of the file that links to the contacts."""
+    return path.with_name(f"{path.stem}-contacts{SUFFIX}")
+
+
+def check_name(path: Path) -> None:
+    """Refuse a path at which no trajectory can be."""
+    if path.is_dir():
+        raise TrajectoryError(f"{path}: this is a folder; give the name of a file in it, such as {path}/run{SUFFIX}")
+    if path.suffix != SUFFIX:
+        raise TrajectoryError(f"{path}: a trajectory ends in {SUFFIX}, for ParaView to know it; call it so")
+    if not path.parent.is_dir():
+        raise TrajectoryError(f"{path}: there is no folder {path.parent}; make it first, or choose another")
+
+
+def _part(path: Path) -> Path:
+    return path.with_name(path.name + ".part")
+
+
+def _open(atomic: AtomicFile) -> tuple[AtomicFile, h5py.File]:
+    # No chunk cache: rows go straight to the disk.
+    return atomic, h5py.File(atomic, "r+", libver=("v110", "v114"), rdcc_nbytes=0)
+
+
+def _open_whole(path: Path) -> h5py.File:
+    """Plain HDF5 where the file is in order; through the journal where a writer was killed within a commit."""
+    if path.is_dir():
+        raise IsADirectoryError
+    with open(path, "rb", buffering=0) as file:
+        sealed = read_journal(file) is not None
+    return h5py.File(AtomicFile(path, writable=False), "r") if sealed else h5py.File(path, "r", locking=False)
+
+
+def _is_hdf5(path: Path) -> bool:
+    with open(path, "rb") as file:
+        return file.read(len(SIGNATURE)) == SIGNATURE
+
+
+def _reason(problem: OSError) -> str:
+    text = str(problem)
+    return "it ends too early" if "truncated file" in text else "HDF5 cannot read it"
+
+
+def _check_format(path: Path, file: h5py.File) -> None:
+    found = file.attrs.get("format")
+    if found != FORMAT:
+        file.close()
+        raise TrajectoryError(f"{path}: this is an HDF5 file, but no trajectory of rigidgrains; give one made by a run")
+    version = int(np.asarray(file.attrs["format_version"]))
+    if version > FORMAT_VERSION:
+        file.close()
+        raise TrajectoryError(
+            f"{path}: format version {version} is newer than {FORMAT_VERSION}, the newest that rigidgrains "
+            f"{__version__} knows; upgrade rigidgrains"
+        )

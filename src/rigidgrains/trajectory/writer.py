@@ -1,0 +1,254 @@
+"""Writes a run to its file, frame by frame: each is there whole, or not at all."""
+
+from __future__ import annotations
+
+import json
+import time as clock
+import zlib
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import h5py
+import numpy as np
+
+from ..observe.base import Observer
+from ..observe.history import COLUMNS, History
+from . import checkpoint, record, store, wall_table
+from .atomic import AtomicFile
+from .errors import TrajectoryError, WriteError
+from .series import Cloud, Column, Series
+
+if TYPE_CHECKING:
+    from ..simulation import Simulation
+
+ROWS = 256  # of a chunk of the history
+
+
+class TrajectoryWriter(Observer):
+    """Writes frames to a VTKHDF file; observe a simulation with it after every so many steps.
+
+    path        : file to write, NAME.vtkhdf
+    contacts    : False leaves out contacts and the velocities before each step
+    precision   : "double", or "single" for files half as large; checkpoints are always exact
+    compression : None, or "gzip" for a smaller file at some cost
+    force       : overwrite a file that is there
+    resume      : go on with a file; frames that it has already are checked, not written again
+    history     : a History whose rows are to be kept in the file
+    scene, run  : texts to keep, the scene as TOML and how it was run
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        contacts: bool = True,
+        precision: Literal["double", "single"] = "double",
+        compression: Literal["gzip"] | None = None,
+        force: bool = False,
+        resume: bool = False,
+        history: History | None = None,
+        scene: str = "",
+        run: dict[str, Any] | None = None,
+    ) -> None:
+        self.path = Path(path)
+        if precision not in ("double", "single"):
+            raise ValueError(f"precision {precision!r} is unknown; choose 'double' or 'single'")
+        if compression not in (None, "gzip"):
+            raise ValueError(f"compression {compression!r} is unknown; choose None or 'gzip'")
+        store.check_name(self.path)
+        if self.path.exists() and not (force or resume):
+            raise TrajectoryError(
+                f"{self.path} exists and is left alone; choose another name, or overwrite it with --force"
+            )
+        self._contacts, self._compression, self._force, self._resume = contacts, compression, force, resume
+        self._precision = float if precision == "double" else np.float32
+        self._history, self._scene, self._run = history, scene, run or {}
+        self._atomic: AtomicFile | None = None
+        self.differing = 0
+
+    def start(self, simulation: Simulation, steps: int) -> None:
+        """Open the file; a new one begins with the present state."""
+        try:
+            if self._resume:
+                self._open(simulation.steps)
+            else:
+                self._create(simulation)
+        except BaseException:
+            if self._atomic is not None:
+                self._atomic.abandon()
+                self._close()
+            raise
+        self._resume = True  # a second run() goes on with it
+
+    def look(self, simulation: Simulation) -> None:
+        """Write a frame; if the file has one of this step, hold it against the present state."""
+        clouds = self._clouds(simulation)
+        if simulation.steps <= self._last_step:
+            steps = self._file["VTKHDF/FieldData/step"]
+            there = int(np.searchsorted(steps, simulation.steps))
+            if int(steps[there]) == simulation.steps:
+                self.differing += int(self._file["frames/checksum"][there]) != checksum(clouds)
+            return
+        self._append(clouds, simulation)
+        self._commit()
+
+    def checkpoint(self, simulation: Simulation) -> None:
+        """Keep the whole state, to resume from; also if the power fails right after."""
+        arrays, text = checkpoint.pack(simulation)
+        group = self._file.require_group("checkpoint")
+        for name, array in arrays.items():
+            store.replace(group, name, array)
+        store.put_text(group, "text", text)
+        group.attrs["step"], group.attrs["time"] = simulation.steps, simulation.time
+        self._append_history()
+        self._commit(durable=True)
+
+    def keep(self, name: str, text: str) -> None:
+        """Keep a text about the run, its report for instance."""
+        store.put_text(self._file, name, text)
+
+    def finish(self, simulation: Simulation) -> None:
+        """The last state is always written, and can be resumed from."""
+        if self._atomic is None:
+            return
+        try:
+            if self._atomic.failure is None:
+                if self._history is not None:
+                    self._history.finish(simulation)
+                self.look(simulation)
+                self.keep("report", simulation.report().to_json())
+                self.checkpoint(simulation)
+        finally:
+            self._close()
+
+    def _create(self, simulation: Simulation) -> None:
+        self._atomic, self._file = store.create(self.path, force=self._force)
+        file, self._last_step = self._file, -1
+        store.put_text(file, "scene", self._scene)
+        store.put_text(file, "run", json.dumps(self._run))
+        file.attrs["seed"], file.attrs["dimension"] = simulation.seed, simulation.bodies.dimension
+        file.create_dataset("frames/checksum", (0,), np.uint32, maxshape=(None,), chunks=(ROWS,))
+        file.create_group("walls")
+        walls = len(simulation.bodies.walls)
+        for name in COLUMNS:
+            file.create_dataset(f"history/{name}", (0,), float, maxshape=(None,), chunks=(ROWS,))
+        file.create_dataset("history/wall_force", (0, walls, 3), float, maxshape=(None, None, 3), chunks=(ROWS, 4, 3))
+        clouds = self._clouds(simulation)
+        self._series = [
+            Series.create(file, name, cloud, compression=self._compression, expected=simulation.bodies.count)
+            for name, cloud in clouds.items()
+        ]
+        self._append(clouds, simulation)
+        self._commit()
+        store.publish(self._atomic, self.path)
+        if self._contacts:
+            store.make_link(self.path)
+
+    def _open(self, step: int) -> None:
+        """Go on with a file from a step; rows of the history beyond it will be recorded again."""
+        self._atomic, self._file = store.open_to_append(self.path)
+        self._contacts = "contacts" in self._file
+        self._precision = self._file["VTKHDF/Points"].dtype.type
+        self._series = [Series(self._file[name]) for name in self._names()]
+        self._last_step = int(self._file["VTKHDF/FieldData/step"][-1])
+        history = self._file["history"]
+        rows = int(np.searchsorted(history["step"][:], step, side="right"))
+        for column in history.values():
+            column.resize(rows, 0)
+        if self._history is not None and not len(self._history):
+            self._history.rows = list(zip(*(history[name][:].tolist() for name in COLUMNS)))
+            self._history.wall_force = list(history["wall_force"][:])
+
+    def _names(self) -> tuple[str, ...]:
+        return ("VTKHDF", "contacts") if self._contacts else ("VTKHDF",)
+
+    def _clouds(self, simulation: Simulation) -> dict[str, Cloud]:
+        history, known = self._history, None
+        if history is not None and len(history) and history.rows[-1][0] == simulation.steps:
+            known = dict(zip(COLUMNS, history.rows[-1]))
+        grains = record.grains(simulation, precision=self._precision, full=self._contacts, known=known)
+        grains.scalars["wall_table"] = 0.0  # set when it is known, in _append
+        clouds = {"VTKHDF": grains}
+        if self._contacts:
+            clouds["contacts"] = record.contacts(simulation, precision=self._precision)
+        return clouds
+
+    def _append(self, clouds: dict[str, Cloud], simulation: Simulation) -> None:
+        Column(self._file["frames/checksum"]).append(np.array([checksum(clouds)], np.uint32))
+        clouds["VTKHDF"].scalars["wall_table"] = self._wall_table(simulation)
+        for series, cloud in zip(self._series, clouds.values()):
+            series.append(cloud)
+        self._append_history()
+        self._last_step = simulation.steps
+
+    def _wall_table(self, simulation: Simulation) -> int:
+        """Number of the description that holds for the present walls."""
+        group, text = self._file["walls"], wall_table.describe(simulation.bodies.walls)
+        last = len(group) - 1
+        if last < 0 or store.get_text(group, str(last)) != text:
+            last += 1
+            store.put_text(group, str(last), text)
+        return last
+
+    def _append_history(self) -> None:
+        if self._history is None:
+            return
+        first = self._file["history/step"].shape[0]
+        rows = np.array(self._history.rows[first:], dtype=float).reshape(-1, len(COLUMNS))
+        for name, column in zip(COLUMNS, rows.T):
+            Column(self._file[f"history/{name}"]).append(column)
+        if len(rows):
+            Column(self._file["history/wall_force"]).append(np.array(self._history.wall_force[first:]))
+
+    def _commit(self, *, durable: bool = False) -> None:
+        assert self._atomic is not None
+        try:
+            self._file.flush()
+            self._atomic.commit(durable=durable)
+        except OSError as problem:
+            self._atomic.abandon()
+            raise WriteError(
+                problem.errno,
+                f"{problem.strerror}; the {self._series[0].steps - 1} frames before are intact, and the run can be "
+                f"resumed from its last checkpoint",
+                str(self.path),
+            ) from None
+
+    def _close(self) -> None:
+        atomic, self._atomic = self._atomic, None
+        assert atomic is not None
+        with suppress(OSError, RuntimeError):
+            self._file.close()
+            if atomic.failure is None:
+                atomic.commit(durable=True)
+        atomic.close()
+
+
+class Checkpoints(Observer):
+    """Keeps the state in a writer's file, after every so many steps or seconds; observe every step, last of all."""
+
+    def __init__(self, writer: TrajectoryWriter, *, every: int | None = None, seconds: float = 60.0) -> None:
+        if every is not None and every < 1:
+            raise ValueError(f"checkpoint every {every} steps is no interval; give 1 step or more")
+        self._writer, self._every, self._seconds = writer, every, seconds
+
+    def start(self, simulation: Simulation, steps: int) -> None:
+        self._next = clock.monotonic() + self._seconds
+
+    def look(self, simulation: Simulation) -> None:
+        due = clock.monotonic() > self._next if self._every is None else simulation.steps % self._every == 0
+        if due:
+            self._writer.checkpoint(simulation)
+            self._next = clock.monotonic() + self._seconds
+
+
+def checksum(clouds: dict[str, Cloud]) -> int:
+    """CRC-32 of the arrays and figures of a frame."""
+    total = 0
+    for cloud in clouds.values():
+        numbers = [number for name, number in cloud.scalars.items() if name != "wall_table"]
+        arrays = [cloud.points, *cloud.data.values(), *cloud.tables.values(), np.array(numbers, dtype=float)]
+        for array in arrays:
+            total = zlib.crc32(np.ascontiguousarray(array), total)
+    return total
