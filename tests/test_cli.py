@@ -9,7 +9,10 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
+
+from rigidgrains import Trajectory
 
 FIELDS = {
     "grains", "steps", "time", "contacts", "sweeps_mean", "converged_steps", "mean_overlap", "max_overlap",
@@ -77,7 +80,7 @@ def test_run_tells_and_keeps_everything(cli, tmp_path):
     assert "grains" in done.stdout
     assert "force on bottom" in done.stdout
     assert {f.name for f in (tmp_path / "scene").iterdir()} == {
-        "report.json", "history.csv", "history.png", "packing.png", "scene.toml", "state.npz"
+        "report.json", "history.png", "packing.png", "scene.toml", "scene.vtkhdf", "scene-contacts.vtkhdf"
     }  # fmt: skip
     assert (tmp_path / "scene" / "scene.toml").read_text() == SCENE
 
@@ -144,7 +147,9 @@ def test_divergence_is_told_and_the_last_good_state_kept(cli, tmp_path):
     (tmp_path / "jacobi.toml").write_text(text)
     done = cli("run", "jacobi.toml", "--quiet", check=3)
     assert "diverged" in done.stderr
-    assert (tmp_path / "jacobi" / "state.npz").exists()
+    last = Trajectory(tmp_path / "jacobi" / "jacobi.vtkhdf")[-1]
+    assert np.isfinite(last.velocity).all()
+    assert not last.whole
 
 
 def test_new_writes_a_scene_once(cli, tmp_path):
@@ -180,4 +185,34 @@ def test_ctrl_c_ends_cleanly_with_the_report_so_far(tmp_path):
     report = json.loads(out)
     assert report["stopped"] == "interrupted"
     assert report["steps"] > 0
-    assert (tmp_path / "scene" / "state.npz").exists()
+    assert "rigidgrains resume scene/scene.vtkhdf" in err
+    assert Trajectory(tmp_path / "scene" / "scene.vtkhdf").steps[-1] == report["steps"]
+
+
+def test_files_are_told_of_repaired_and_resumed(cli, tmp_path):
+    cli("run", "scene.toml", "-q")
+    told = cli("info", "scene/scene.vtkhdf").stdout
+    for piece in ("51, t = 0 to 0.005 s, every 1 steps", "left, right, bottom", "30, radius", "step 50"):
+        assert piece in told
+    assert "exists and is left alone" in cli("run", "scene.toml", "-o", "scene", check=2).stderr
+    cli("run", "scene.toml", "-q", "-o", "scene", "--force")
+    report = json.loads(cli("resume", "scene/scene.vtkhdf", "--steps", 7, "--json").stdout)
+    assert report["steps"] == 57
+    whole = (tmp_path / "scene" / "scene.vtkhdf").read_bytes()
+    (tmp_path / "cut.vtkhdf").write_bytes(whole[: len(whole) - 30_000])
+    assert "rigidgrains repair cut.vtkhdf" in cli("info", "cut.vtkhdf", check=2).stderr
+    assert "written to cut-repaired.vtkhdf" in cli("repair", "cut.vtkhdf").stdout
+    assert "exists and is left alone" in cli("repair", "cut.vtkhdf", check=2).stderr
+
+
+@pytest.mark.parametrize("command", ["info", "resume", "repair"])
+@pytest.mark.parametrize(
+    ("file", "says"),
+    [("missing.vtkhdf", "no such file"), ("folder.vtkhdf", "this is a folder"), ("text.vtkhdf", "no trajectory")],
+)
+def test_files_of_another_kind(cli, tmp_path, command, file, says):
+    (tmp_path / "folder.vtkhdf").mkdir()
+    (tmp_path / "text.vtkhdf").write_text(SCENE)
+    done = cli(command, file, check=2)
+    assert says in done.stderr
+    assert len(done.stderr.splitlines()) == 1

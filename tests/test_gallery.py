@@ -13,6 +13,7 @@ from rigidgrains.gallery import scene_text, scenes
 from rigidgrains.runner import run_scene
 from rigidgrains.scene import load_scene
 from rigidgrains.simulation import Simulation
+from rigidgrains.trajectory.reader import Trajectory
 
 G = 9.81
 
@@ -26,11 +27,12 @@ def run(tmp_path):
         path.write_text(scene_text(name))
         outcome = run_scene(path, output=tmp_path / "out", progress=False)
         files = {file.name for file in outcome.folder.iterdir()}
-        assert files == {"report.json", "history.csv", "history.png", "packing.png", "scene.toml", "state.npz"}
+        own = {f"{name}.vtkhdf", f"{name}-contacts.vtkhdf"}
+        assert files == {"report.json", "history.png", "packing.png", "scene.toml", *own}
         assert json.loads((outcome.folder / "report.json").read_text())["warnings"] == outcome.report.warnings
         # Some scenes are soft on purpose, and say so; nothing else is amiss.
         assert [text for text in outcome.report.warnings if not text.startswith("soft")] == []
-        return outcome.report, np.load(outcome.folder / "state.npz"), load_scene(path).build()
+        return outcome.report, Trajectory(outcome.trajectory)[-1], load_scene(path).build()
 
     return go
 
@@ -44,8 +46,8 @@ def test_every_scene_is_listed_with_a_title_and_tested():
 def test_the_collision(run):
     """m1 v / (m1 + m2) with masses as the cubes of the radii, 1 and 8."""
     _, state, _ = run("collision")
-    assert state["velocity"][:, 0] == pytest.approx([1 / 9, 1 / 9], rel=1e-12)
-    assert np.all(state["velocity"][:, 1:] == 0.0)
+    assert state.velocity[:, 0] == pytest.approx([1 / 9, 1 / 9], rel=1e-12)
+    assert np.all(state.velocity[:, 1:] == 0.0)
 
 
 def test_the_chain(run):
@@ -59,7 +61,7 @@ def test_the_column(run):
     """The k-th contact from the top carries k m g."""
     report, state, bodies = run("column")
     weight = bodies.mass[0] * G
-    carried = sorted(np.linalg.norm(state["contact_force"], axis=1))
+    carried = sorted(np.linalg.norm(state.contacts.force, axis=1))
     assert carried == pytest.approx(weight * np.arange(1, 21), rel=1e-6)
     assert report.wall_force["floor"] == pytest.approx([0, 0, -20 * weight], rel=1e-6, abs=1e-9)
 
@@ -68,7 +70,7 @@ def test_the_incline(run):
     """Rolling: a = 5/7 g sin; slipping: a = g (sin - mu cos)."""
     report, state, _ = run("incline")
     down = np.array([math.cos(math.radians(30)), 0, -math.sin(math.radians(30))])
-    rolling, sliding = state["velocity"] @ down
+    rolling, sliding = state.velocity @ down
     assert rolling == pytest.approx(5 / 7 * G * 0.5 * report.time, rel=1e-6)
     assert sliding == pytest.approx(G * (0.5 - 0.1 * math.sqrt(0.75)) * report.time, rel=1e-6)
 
@@ -115,7 +117,7 @@ def test_the_drum(tmp_path):
 def test_the_hopper(run):
     """All grains end in the tray, which carries their weight."""
     report, state, bodies = run("hopper")
-    assert state["position"][:, 1].max() < 0.0585  # below the opening
+    assert state.position[:, 1].max() < 0.0585  # below the opening
     lift = -sum(force[1] for name, force in report.wall_force.items() if name.startswith("tray"))
     assert lift == pytest.approx(bodies.mass.sum() * G, rel=0.01)
     assert report.wall_force["left chute"] == report.wall_force["right chute"] == [0.0, 0.0]

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import os
 import platform
+import tomllib
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import __version__
 
 if TYPE_CHECKING:
     from .scene import Solver
+    from .trajectory.reader import Trajectory
 
 Rows = list[tuple[str, str]]
 
 
 def versions() -> Rows:
     """Versions of everything that could change a result."""
-    libraries = ("numpy", "numba", "pydantic", "matplotlib")
+    libraries = ("numpy", "scipy", "numba", "h5py", "pydantic", "matplotlib")
     return [
         ("rigidgrains", __version__),
         ("python", platform.python_version()),
@@ -56,6 +58,58 @@ def scene_facts(path: Path) -> Rows:
     if ends:
         rows.append(("runs to", " or ".join(ends)))
     return rows
+
+
+def trajectory_facts(path: Path) -> Rows:
+    """What a trajectory holds, in one screen."""
+    import numpy as np
+
+    from .trajectory.reader import Trajectory
+    from .trajectory.resume import checkpoint_of
+
+    with Trajectory(path) as trajectory:
+        last, steps, times = trajectory[-1], trajectory.steps, trajectory.times
+        size, n, contacts = path.stat().st_size, len(last), len(last.contacts)
+        title = tomllib.loads(trajectory.scene).get("title")
+        radius, figures = last.radius, last.figures
+        apart = np.unique(np.diff(steps))
+        rows = [
+            ("trajectory", f"{path}, {trajectory.dimension}D" + (f", {title}" if title else "")),
+            ("written by", f"rigidgrains {trajectory.version}, seed {trajectory.seed}"),
+            ("grains", f"{n:,}, radius {radius.min():.4g} to {radius.max():.4g} m, {last.mass.sum():.4g} kg in all"),
+            ("walls", ", ".join(wall.name for wall in last.walls) or "none"),
+            ("frames", f"{len(trajectory):,}, t = {times[0]:g} to {times[-1]:g} s, {_apart(apart)}"),
+            ("history", f"{len(trajectory.history['step']):,} rows"),
+            (
+                "size",
+                f"{size / 1e6:.3g} MB, {last.position.dtype.itemsize * 8} bit, {_content(trajectory)}",
+            ),
+            ("last frame", f"{contacts:,} candidates, {int(figures['contacts']):,} carry a force"),
+            ("", f"kinetic energy {figures['kinetic_energy']:.4g} J, residual {figures['residual']:.2g}"),
+            (
+                "",
+                f"overlap {figures['mean_overlap']:.2e} mean, {figures['max_overlap']:.2e} largest (mean radii)",
+            ),
+            ("checkpoint", checkpoint_of(path) or "none: the run cannot be resumed"),
+        ]
+        if report := trajectory.report:
+            rows.append(("rigidity", str(report["rigidity"]["verdict"])))
+            rows += [("stopped", str(report["stopped"]))] * bool(report["stopped"])
+            rows += [("warning", text) for text in report["warnings"]]
+        else:
+            rows.append(("state", f"not finished; rigidgrains resume {path} goes on with it"))
+    return rows
+
+
+def _apart(steps: Any) -> str:
+    """How far frames are apart, from the distances that occur."""
+    if not len(steps):
+        return "one only"
+    return f"every {steps[0]} steps" if len(steps) == 1 else f"{steps.min()} to {steps.max()} steps apart"
+
+
+def _content(trajectory: Trajectory) -> str:
+    return "grains and contacts" if trajectory.has_contacts else "grains only"
 
 
 def _sweeps(solver: Solver) -> str:

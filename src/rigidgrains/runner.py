@@ -1,22 +1,26 @@
-"""From a scene file to a folder of results: what `rigidgrains run` does."""
+"""From a scene file to a folder of results, and on from there: what `rigidgrains run` and `rigidgrains resume` do."""
 
 from __future__ import annotations
 
+import math
 import shutil
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import numpy as np
-
 from .observe.history import History
-from .observe.measure import loads
 from .observe.progress import Progress
 from .observe.report import Report
 from .observe.stop import StopWhenStatic
 from .scene import load_scene
-from .scene.settings import Output
 from .simulation import DivergenceError, Simulation
 from .solve.criteria import RigidSweeps
+from .trajectory import store
+from .trajectory.errors import TrajectoryError, WriteError
+from .trajectory.reader import Trajectory
+from .trajectory.resume import resume
+from .trajectory.writer import Checkpoints, TrajectoryWriter
+
+FRAMES = 100  # of a run that does not say how many
 
 
 class RunFailed(RuntimeError):
@@ -24,11 +28,33 @@ class RunFailed(RuntimeError):
 
 
 @dataclass
+class Plan:
+    """How a run is watched and when it ends; kept in its file, so that it can be resumed alike.
+
+    last_step : number of the step at which it ends
+    """
+
+    last_step: int
+    every: int
+    frame_every: int
+    checkpoint_every: int | None
+    stop_speed: float | None
+    picture: bool
+    plot: bool
+    colour: str
+
+
+@dataclass
 class Outcome:
-    """What a run left behind."""
+    """What a run left behind. differing : frames that came out otherwise than before it was resumed"""
 
     report: Report
-    folder: Path
+    trajectory: Path
+    differing: int = 0
+
+    @property
+    def folder(self) -> Path:
+        return self.trajectory.parent
 
 
 def run_scene(
@@ -39,15 +65,15 @@ def run_scene(
     seed: int | None = None,
     output: Path | None = None,
     rigid: float | None = None,
+    checkpoint_every: int | None = None,
+    force: bool = False,
     progress: bool = True,
 ) -> Outcome:
     """Run a scene file to its end and save everything; raises SceneError or ValueError before the first step."""
     scene = load_scene(path)
     if until is None and steps is None:
         until, steps = scene.run.until, scene.run.steps
-    for name, value in (("until", until), ("steps", steps)):
-        if value is not None and not value > 0:
-            raise ValueError(f"--{name} {value} is no end of a run; give a positive number")
+    _check_end(until, steps)
     if until is None and steps is None:
         raise ValueError(f"{path} does not say when to stop; add until = ... (s) to [run], or pass --until or --steps")
     if scene.run.dt is None:
@@ -55,82 +81,104 @@ def run_scene(
     simulation = Simulation(scene, seed=seed)
     if rigid is not None:
         simulation.solver.criterion = RigidSweeps(rigid)
+    wish, last = scene.output, int(simulation.last_step(until=until, steps=steps))
+    plan = Plan(
+        last_step=last,
+        every=wish.every,
+        frame_every=wish.frame_every or max(1, math.ceil(last / FRAMES)),
+        checkpoint_every=checkpoint_every or wish.checkpoint_every,
+        stop_speed=scene.run.stop_speed,
+        picture=wish.picture,
+        plot=wish.plot,
+        colour=wish.colour,
+    )
     folder = _make_folder(path, output)
-    history = History()
-    simulation.observe(history, every=scene.output.every)
-    if progress:
-        simulation.observe(Progress(), every=5)
-    if scene.run.stop_speed is not None:
-        simulation.observe(StopWhenStatic(scene.run.stop_speed))
+    text, history = path.read_text(encoding="utf-8-sig"), History()
+    writer = TrajectoryWriter(
+        folder / f"{path.stem}{store.SUFFIX}",
+        contacts=wish.contacts,
+        precision=wish.precision,
+        compression="gzip" if wish.compress else None,
+        force=force,
+        history=history,
+        scene=text,
+        run=asdict(plan),
+    )
     if not (folder / "scene.toml").exists() or not path.samefile(folder / "scene.toml"):
         shutil.copyfile(path, folder / "scene.toml")
+    return _run(simulation, plan, writer, history, progress)
+
+
+def resume_run(
+    path: Path,
+    *,
+    until: float | None = None,
+    steps: int | None = None,
+    checkpoint_every: int | None = None,
+    progress: bool = True,
+) -> Outcome:
+    """Go on with a run from its last checkpoint to its end, or to a new one."""
+    _check_end(until, steps)
+    with Trajectory(path) as trajectory:
+        words = trajectory.run
+    if not words:
+        raise TrajectoryError(f"{path} was written by a program; resume it there: rigidgrains.resume({path.name!r})")
+    plan = Plan(**words)
+    simulation = resume(path)
+    if until is not None or steps is not None:
+        plan.last_step = int(simulation.last_step(until=until, steps=steps))
+    plan.checkpoint_every = checkpoint_every or plan.checkpoint_every
+    history = History()
+    writer = TrajectoryWriter(path, resume=True, history=history, run=asdict(plan))
+    return _run(simulation, plan, writer, history, progress)
+
+
+def _run(simulation: Simulation, plan: Plan, writer: TrajectoryWriter, history: History, progress: bool) -> Outcome:
+    """Watch the simulation as planned, run it to its last step and save what is made of the file."""
+    simulation.observe(history, every=plan.every)
+    if plan.stop_speed is not None:
+        simulation.observe(StopWhenStatic(plan.stop_speed))
+    simulation.observe(writer, every=plan.frame_every)
+    simulation.observe(Checkpoints(writer, every=plan.checkpoint_every))
+    if progress:
+        simulation.observe(Progress(), every=5)
+    path = writer.path
     try:
-        simulation.run(until=until, steps=steps)
+        report = simulation.run(steps=max(0, plan.last_step - simulation.steps))
     except DivergenceError as failure:
-        _save(simulation, history, folder, scene.output)
-        raise RunFailed(f"{failure} Saved in {folder}/.") from None
-    except BaseException:  # whatever stops a run, what it has found is kept
-        _save(simulation, history, folder, scene.output)
-        raise
-    return Outcome(_save(simulation, history, folder, scene.output), folder)
+        _save(simulation, plan, history, path.parent)
+        raise RunFailed(f"{failure} Saved in {path}.") from None
+    except WriteError as failure:
+        raise RunFailed(f"{failure.filename}: {failure.strerror}") from None
+    _save(simulation, plan, history, path.parent)
+    return Outcome(report, path, writer.differing)
 
 
-def _save(simulation: Simulation, history: History, folder: Path, output: Output) -> Report:
+def _save(simulation: Simulation, plan: Plan, history: History, folder: Path) -> None:
+    """Write the report and draw the pictures; a picture of an earlier run would be taken for one of this."""
     try:
-        return save(simulation, history, folder, output)
+        (folder / "report.json").write_text(simulation.report().to_json() + "\n", encoding="utf-8")
+        for name, wanted in (("packing.png", plan.picture), ("history.png", plan.plot and len(history) > 0)):
+            if not wanted:
+                (folder / name).unlink(missing_ok=True)
+        if plan.picture:
+            from .view.packing import draw_packing
+
+            draw_packing(simulation, folder / "packing.png", colour=plan.colour)
+        if plan.plot and len(history):
+            from .view.series import draw_history
+
+            draw_history(history, folder / "history.png")
     except OSError as problem:
         reason = problem.strerror or problem
         told = f"results cannot be written to {folder}/: {reason}; the run had come to {simulation.time:g} s"
         raise RunFailed(told) from None
 
 
-def save(simulation: Simulation, history: History, folder: Path, output: Output) -> Report:
-    """Write report, history, final state and pictures: what is smallest and says most comes first."""
-    report = simulation.report()
-    (folder / "report.json").write_text(report.to_json() + "\n", encoding="utf-8")
-    history.save(folder / "history.csv")
-    save_state(simulation, folder / "state.npz")
-    if output.picture:
-        from .view.packing import draw_packing
-
-        draw_packing(simulation, folder / "packing.png", colour=output.colour)
-    if output.plot and len(history):
-        from .view.series import draw_history
-
-        draw_history(history, folder / "history.png")
-    for name, written in (("packing.png", output.picture), ("history.png", output.plot and len(history))):
-        if not written:  # a picture of an earlier run would be taken for one of this
-            (folder / name).unlink(missing_ok=True)
-    return report
-
-
-def save_state(simulation: Simulation, path: Path) -> None:
-    """Grains, walls and contacts of the last step as plain arrays; contact_wall is -1 between grains."""
-    bodies, contacts = simulation.bodies, simulation.contacts
-    wall = np.full(contacts.count, -1)
-    for w, rows in enumerate(contacts.wall_rows):
-        wall[rows] = w
-    part = path.with_suffix(".part.npz")  # an earlier state stays until this one is whole
-    np.savez(
-        part,
-        time=simulation.time,
-        position=bodies.position,
-        orientation=bodies.orientation,
-        velocity=bodies.velocity,
-        spin=bodies.spin,
-        radius=bodies.radius,
-        mass=bodies.mass,
-        load=loads(bodies, contacts),
-        wall_name=np.array([wall.name for wall in bodies.walls], dtype=str),
-        wall_point=np.array([wall.shape.point for wall in bodies.walls]).reshape(-1, 3),
-        wall_velocity=bodies.motion[bodies.count : bodies.count + len(bodies.walls), 0:3],
-        contact_pair=contacts.pairs,
-        contact_wall=wall,
-        contact_normal=contacts.normal,
-        contact_gap=contacts.gap,
-        contact_force=contacts.force,
-    )
-    part.replace(path)
+def _check_end(until: float | None, steps: int | None) -> None:
+    for name, value in (("until", until), ("steps", steps)):
+        if value is not None and not 0 < value < math.inf:
+            raise ValueError(f"--{name} {value} is no end of a run; give a positive number")
 
 
 def _make_folder(scene: Path, output: Path | None) -> Path:

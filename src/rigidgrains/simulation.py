@@ -41,7 +41,7 @@ class Simulation:
     seed   : of the one random generator, default `run.seed` of the scene; same seed, same bits
 
     `whole` says that bodies and contacts are those of a step that was taken: not before the first, nor after one that
-    diverged.
+    diverged. `midway` says that a step was broken off by something else, and the state with it.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Simulation:
         self.contacts = Contacts()
         self.last_solve = SolveReport(sweeps=0, updates=0, converged=True, mean_force=0.0)
         self.tally = Tally()
-        self.whole = False
+        self.whole = self.midway = False
         self._triggers: list[Trigger] = []
         self._kept_states: dict[str, Any] = {}
         self._kept = np.empty((0, 8))
@@ -109,7 +109,7 @@ class Simulation:
         5. Move: positions and orientations with the new velocities.
         """
         bodies, dt = self.bodies, self.dt
-        self.whole = False
+        self.whole, self.midway = False, True
         self._keep_velocities()
         integrate.free_velocity(bodies, self.time, dt)
         self._check_speed(math.inf, 0)
@@ -117,7 +117,7 @@ class Simulation:
         self.last_solve = self._solve_contacts()
         displacement = integrate.move(bodies, dt)
         self.steps += 1
-        self.whole = True
+        self.whole, self.midway = True, False
         self.tally.add(self.last_solve, displacement, self.contacts.deepest)
 
     def _solve_contacts(self) -> SolveReport:
@@ -166,9 +166,7 @@ class Simulation:
                 raise ValueError(f"{name} = {end_of_run} is no end of a run; give a finite number that is not negative")
         if steps is not None and steps != int(steps):
             raise ValueError(f"steps = {steps} is not a whole number; give one")
-        end = math.inf if steps is None else self.steps + steps
-        if until is not None:
-            end = min(end, self.steps + max(0, math.ceil((until - self.time) / self.dt - 1e-9)))
+        end = self.last_step(until=until, steps=steps)
         started = clock.perf_counter()
         self.tally.stopped = ""
         begun: list[Observer] = []
@@ -192,6 +190,13 @@ class Simulation:
                     farewell.callback(observer.finish, self)
         return self.report()
 
+    def last_step(self, *, until: float | None, steps: int | None) -> float:
+        """Number of the step at which a run would end."""
+        end = math.inf if steps is None else self.steps + steps
+        if until is not None:
+            end = min(end, self.steps + max(0, math.ceil((until - self.time) / self.dt - 1e-9)))
+        return end
+
     def report(self) -> Report:
         """Figures of the run so far."""
         return Report.of(self)
@@ -214,6 +219,7 @@ class Simulation:
             return
         self.bodies.motion[: len(self._kept)] = self._kept
         self.contacts.forget()
+        self.midway = False
         cause = f"{sweeps} sweeps (order {type(self.solver.order).__name__})" if sweeps else "the external forces"
         raise DivergenceError(
             f"step {self.steps + 1} at t = {self.time:.6g} s diverged: speeds of {top:.3g} m/s after {cause}. "

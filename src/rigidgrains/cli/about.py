@@ -12,28 +12,24 @@ from .words import Switch, app, out, print_rows, refuse
 
 
 @app.command
-def info(scene: Path | None = None, /) -> None:
-    """Say what a scene holds, or, without one, what is installed here.
+def info(file: Path | None = None, /) -> None:
+    """Say what a scene or a trajectory holds, or, without a file, what is installed here.
 
     Parameters
     ----------
-    scene
-        A scene file in TOML.
+    file
+        A scene file in TOML, or the trajectory of a run, NAME.vtkhdf.
     """
+    from ..about import scene_facts, trajectory_facts, versions
     from ..scene import SceneError
 
-    if scene is None:
-        from ..about import versions
-
-        rows = versions()
-    else:
-        from ..about import scene_facts
-
-        try:
-            rows = scene_facts(scene)
-        except (SceneError, ValueError) as problem:
-            refuse(str(problem))
-    print_rows(rows)
+    if file is None:
+        print_rows(versions())
+        return
+    try:
+        print_rows(trajectory_facts(file) if file.suffix == ".vtkhdf" else scene_facts(file))
+    except (SceneError, ValueError) as problem:
+        refuse(str(problem))
 
 
 @app.command

@@ -1,15 +1,16 @@
-"""Commands that make and run scenes: run, new, schema."""
+"""Commands that make and run scenes: run, resume, new, schema."""
 
 from __future__ import annotations
 
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import Parameter
+from .words import INTERRUPTED, OutputPath, Quiet, Switch, Whole, app, err, fail, out, print_rows, refuse
 
-from .words import INTERRUPTED, OutputPath, Switch, Whole, app, fail, out, print_rows, refuse
+if TYPE_CHECKING:
+    from ..runner import Outcome
 
 
 @app.command
@@ -22,10 +23,12 @@ def run(
     seed: Whole = None,
     rigid: float | None = None,
     output: OutputPath = None,
-    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=())] = False,
+    force: Switch = False,
+    checkpoint_every: Whole = None,
+    quiet: Quiet = False,
     json: Switch = False,
 ) -> None:
-    """Run a scene; report, history, final state and pictures go to a folder.
+    """Run a scene; trajectory, report and pictures go to a folder.
 
     Parameters
     ----------
@@ -41,6 +44,10 @@ def run(
         Choose the sweeps of each step so that the diffusion length is this many times the extent of each cluster.
     output
         Folder for the results. Default: a new folder named after the scene.
+    force
+        Overwrite the results of an earlier run in that folder.
+    checkpoint_every
+        Steps between states from which the run can be resumed. Default: one each minute of computing.
     quiet
         No progress bar and no report.
     json
@@ -51,18 +58,62 @@ def run(
 
     try:
         outcome = run_scene(
-            scene, until=until, steps=steps, seed=seed, output=output, rigid=rigid, progress=not (quiet or json)
+            scene,
+            until=until,
+            steps=steps,
+            seed=seed,
+            output=output,
+            rigid=rigid,
+            checkpoint_every=checkpoint_every,
+            force=force,
+            progress=not (quiet or json),
         )
     except (SceneError, ValueError) as problem:
         refuse(str(problem))
     except RunFailed as failure:
         fail(str(failure))
-    if json:
-        print(outcome.report.to_json())
-    elif not quiet:
-        print_report(str(outcome.report), outcome.folder)
-    if outcome.report.stopped == "interrupted":
-        sys.exit(INTERRUPTED)
+    tell(outcome, quiet=quiet, json=json)
+
+
+@app.command
+def resume(
+    file: Path,
+    /,
+    *,
+    until: float | None = None,
+    steps: Whole = None,
+    checkpoint_every: Whole = None,
+    quiet: Quiet = False,
+    json: Switch = False,
+) -> None:
+    """Go on with a run from its last checkpoint, as if it had never stopped, to its end or to a new one.
+
+    Parameters
+    ----------
+    file
+        The trajectory of the run, NAME.vtkhdf.
+    until
+        Simulated time at which to stop (s). Default: the end that the run was given.
+    steps
+        Number of further steps after the checkpoint.
+    checkpoint_every
+        Steps between states from which the run can be resumed.
+    quiet
+        No progress bar and no report.
+    json
+        Print the report as one JSON object.
+    """
+    from ..runner import RunFailed, resume_run
+
+    try:
+        outcome = resume_run(
+            file, until=until, steps=steps, checkpoint_every=checkpoint_every, progress=not (quiet or json)
+        )
+    except ValueError as problem:
+        refuse(str(problem))
+    except RunFailed as failure:
+        fail(str(failure))
+    tell(outcome, quiet=quiet, json=json)
 
 
 @app.command
@@ -127,6 +178,19 @@ def schema(*, output: OutputPath = None) -> None:
         refuse(f"{output} cannot be written: {problem.strerror}; choose another place with --output")
 
 
-def print_report(text: str, folder: Path) -> None:
-    print_rows([tuple(line.split("  ", 1)) for line in text.splitlines()])  # type: ignore[misc]
-    out.print(f"\nresults in [bold]{folder}/[/]: " + ", ".join(sorted(file.name for file in folder.iterdir())))
+def tell(outcome: Outcome, *, quiet: bool, json: bool) -> None:
+    """Print the report of a run, where its results are, and how to go on if it was interrupted."""
+    report, folder = outcome.report, outcome.folder
+    if json:
+        print(report.to_json())
+    elif not quiet:
+        print_rows([tuple(line.split("  ", 1)) for line in str(report).splitlines()])  # type: ignore[misc]
+        out.print(f"\nresults in [bold]{folder}/[/]: " + ", ".join(sorted(file.name for file in folder.iterdir())))
+    if outcome.differing:
+        err.print(
+            f"[bold yellow]warning[/] {outcome.differing} frames came out otherwise than before the run was resumed: "
+            "another machine, or another version of a library?"
+        )
+    if report.stopped == "interrupted":
+        err.print(f"interrupted; go on with: [bold]rigidgrains resume {outcome.trajectory}[/]", soft_wrap=True)
+        sys.exit(INTERRUPTED)

@@ -33,6 +33,7 @@ def whole(kind: object, tokens: Sequence[Token]) -> int:
 # Kinds of options that recur.
 Whole = Annotated[int | None, Parameter(converter=whole)]
 Switch = Annotated[bool, Parameter(negative=())]
+Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"], negative=())]
 OutputPath = Annotated[Path | None, Parameter(name=["--output", "-o"])]
 
 

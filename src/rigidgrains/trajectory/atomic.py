@@ -41,9 +41,10 @@ class AtomicFile(io.RawIOBase):
     """
 
     def __init__(self, path: Path, *, writable: bool) -> None:
-        self._file = open(path, "r+b" if writable else "rb", buffering=0)
-        self.path, self.failure = path, None
-        self._writable, self._place = writable, 0
+        self._file = io.FileIO(path, "r+" if writable else "r")
+        self.path = path
+        self.failure: OSError | None = None
+        self._writable, self._sealed, self._place = writable, False, 0
         if writable:
             try:
                 _lock(self._file, path)
@@ -54,6 +55,9 @@ class AtomicFile(io.RawIOBase):
         journal = None if writable else read_journal(self._file)
         self._patches: Patches = journal[1] if journal else []
         self._end = self._size = journal[0] if journal else data_end(self._file)
+        if self._end > os.fstat(self._file.fileno()).st_size:
+            self._file.close()
+            raise OSError("truncated file")
 
     def commit(self, *, durable: bool = False) -> None:
         """Make all changes since the last commit real, together. Durable: also if the power fails right after."""
@@ -61,8 +65,8 @@ class AtomicFile(io.RawIOBase):
         if not self._patches and self._size == self._end:
             return
         try:
-            journal = pack(self._patches, self._size)
-            _put(self._file, journal, self._size)
+            _put(self._file, pack(self._patches, self._size), self._size)
+            self._sealed = True
             if durable:
                 os.fsync(self._file)
             for offset, patch in self._patches:
@@ -73,13 +77,16 @@ class AtomicFile(io.RawIOBase):
         except OSError as problem:
             self.failure = self.failure or problem
             self._raise_failure()
-        self._patches, self._end = [], self._size
+        self._patches, self._end, self._sealed = [], self._size, False
 
     def abandon(self) -> None:
-        """Drop what is not committed; later writes are ignored, so that a broken HDF5 handle can be closed."""
+        """Drop what is not committed; later writes are ignored, so that a broken HDF5 handle can be closed.
+
+        A journal that has its seal is left for whoever opens the file next.
+        """
         self.failure = self.failure or OSError("abandoned")
         self._patches = []
-        if self._writable:
+        if self._writable and not self._sealed:
             self._file.truncate(self._end)
 
     def close(self) -> None:

@@ -20,3 +20,9 @@ def unreadable(path: Path, problem: OSError) -> TrajectoryError:
     if isinstance(problem, IsADirectoryError) or path.is_dir():
         return TrajectoryError(f"{path}: this is a folder; give the path of a trajectory file such as run.vtkhdf")
     return TrajectoryError(f"{path}: cannot be opened: {problem.strerror or problem}; check its permissions")
+
+
+def damaged(path: Path, problem: Exception) -> TrajectoryError:
+    """A clear line for a file that was a trajectory."""
+    reason = "it ends too early" if "truncated file" in str(problem) else "HDF5 cannot read it"
+    return TrajectoryError(f"{path} is damaged: {reason}; rigidgrains repair {path} recovers its intact frames")

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from . import record, wall_table
@@ -112,7 +111,7 @@ class Frame:
 
     @property
     def whole(self) -> bool:
-        """True when the contacts are those of the step that led here; not at the start, nor after a step that failed."""
+        """True when the contacts are those of the step that led here: not at the start, nor after one that failed."""
         return bool(self.figures["whole"])
 
     @cached_property
@@ -225,7 +224,8 @@ class Frame:
 
 
 def _from_memory(cloud: Cloud) -> Read:
-    arrays = {"Points": cloud.points}
-    arrays |= {f"PointData/{name}": array for name, array in (cloud.data | cloud.once).items()}
-    arrays |= {f"FieldData/{name}": array for name, array in (cloud.tables | cloud.tables_once).items()}
-    return lambda path: np.array(arrays[path])
+    """Copies of all arrays: the simulation goes on."""
+    arrays = {"Points": cloud.points.copy()}
+    arrays |= {f"PointData/{name}": array.copy() for name, array in (cloud.data | cloud.once).items()}
+    arrays |= {f"FieldData/{name}": array.copy() for name, array in (cloud.tables | cloud.tables_once).items()}
+    return arrays.__getitem__

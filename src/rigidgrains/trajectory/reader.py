@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import store
-from .errors import TrajectoryError
+from .errors import TrajectoryError, damaged
 from .frame import Contacts, Frame
 from .series import Series
 
@@ -36,10 +36,13 @@ class Trajectory:
 
     def _open(self) -> None:
         self._file = store.open_to_read(self.path)
-        self._grains = Series(self._file["VTKHDF"])
-        self._contacts = Series(self._file["contacts"]) if "contacts" in self._file else None
-        self._count = self._grains.steps
-        self._names = [name for name in self._grains.names("FieldData") if self._file[f"VTKHDF/FieldData/{name}"].ndim == 1]
+        try:
+            self._contacts = Series(self._file["contacts"]) if "contacts" in self._file else None
+            self._count = Series(self._file["VTKHDF"]).steps
+            fields = self._file["VTKHDF/FieldData"]
+            self._figures = {name: np.asarray(fields[name][: self._count]) for name in fields if fields[name].ndim == 1}
+        except (OSError, KeyError, RuntimeError) as problem:
+            raise damaged(self.path, problem) from None
 
     def refresh(self) -> Trajectory:
         """See the frames that were written since the file was opened."""
@@ -98,17 +101,17 @@ class Trajectory:
     @property
     def scene(self) -> str:
         """Text of the scene, in TOML; empty if it was made in Python."""
-        return store.get_text(self._file, "scene")
+        return store.get_text(self._file["texts"], "scene")
 
     @property
     def run(self) -> dict[str, Any]:
         """How the run was asked for."""
-        return dict(json.loads(store.get_text(self._file, "run") or "{}"))
+        return dict(json.loads(store.get_text(self._file["texts"], "run") or "{}"))
 
     @property
     def report(self) -> dict[str, Any]:
         """Report of the run when it last ended; empty if it was killed."""
-        return dict(json.loads(store.get_text(self._file, "report") or "{}"))
+        return dict(json.loads(store.get_text(self._file["texts"], "report") or "{}"))
 
     @property
     def has_contacts(self) -> bool:
@@ -127,13 +130,13 @@ class Trajectory:
     @property
     def names(self) -> list[str]:
         """Figures that every frame has."""
-        return list(self._names)
+        return list(self._figures)
 
     def figures(self, name: str) -> Array:
         """(frames,) one figure of all frames, "kinetic_energy" for instance."""
-        if name not in self._names:
-            raise TrajectoryError(f"{self.path}: no figure is called {name!r}; there are {', '.join(self._names)}")
-        return np.asarray(self._file[f"VTKHDF/FieldData/{name}"][: self._count])
+        if name not in self._figures:
+            raise TrajectoryError(f"{self.path}: no figure is called {name!r}; there are {', '.join(self._figures)}")
+        return self._figures[name].copy()
 
     @property
     def history(self) -> dict[str, Array]:
@@ -142,7 +145,7 @@ class Trajectory:
         rows = group["step"].shape[0]
         if rows:
             return {name: np.asarray(column[:rows]) for name, column in group.items()}
-        return {name: self.figures(name) for name in self._names}
+        return {name: self.figures(name) for name in self._figures}
 
     def at(self, time: float) -> Frame:
         """The frame closest to a time (s)."""
@@ -164,22 +167,33 @@ class Trajectory:
         vectors = ("position", "velocity", "spin")
         space = ("frame", "grain", "component")
         variables: dict[str, Any] = {name: (space, self.array(name)) for name in vectors}
-        variables["orientation"] = (space[:2] if self.dimension == 2 else (*space[:2], "quaternion"), self.array("orientation"))
+        turned = space[:2] if self.dimension == 2 else (*space[:2], "quaternion")
+        variables["orientation"] = (turned, self.array("orientation"))
         variables |= {name: (space[:2], self.array(name)) for name in ("load", "contact_number")}
         variables |= {name: (("grain",), getattr(self[0], name)) for name in ("radius", "mass", "material")}
-        variables |= {name: (("frame",), self.figures(name)) for name in self._names if name != "time"}
+        variables |= {name: (("frame",), self.figures(name)) for name in self._figures if name != "time"}
         coordinates = {"time": (("frame",), self.times), "grain": self[0].id, "component": ["x", "y", "z"]}
         return xarray.Dataset(variables, coordinates, attrs={"seed": self.seed, "version": self.version})
 
     def _frame(self, index: int) -> Frame:
-        fields = self._file["VTKHDF/FieldData"]
-        figures = {name: float(fields[name][index]) for name in self._names}
+        figures = {name: float(column[index]) for name, column in self._figures.items()}
         walls = store.get_text(self._file["walls"], str(int(figures["wall_table"])))
         contacts = Contacts(_no_contacts, 0)
         if self._contacts is not None:
             count = int(self._contacts.group["NumberOfPoints"][index])
-            contacts = Contacts(partial(self._contacts.read, step=index), count)
-        return Frame(index, self.dimension, partial(self._grains.read, step=index), figures, contacts, walls)
+            contacts = Contacts(partial(self._read, "contacts", index), count)
+        return Frame(index, self.dimension, partial(self._read, "VTKHDF", index), figures, contacts, walls)
+
+    def _read(self, group: str, index: int, path: str) -> Array:
+        """An array of a frame. Whoever meets the writer within a commit looks again."""
+        try:
+            return Series(self._file[group]).read(path, index)
+        except (OSError, RuntimeError):
+            self.refresh()
+        try:
+            return Series(self._file[group]).read(path, index)
+        except (OSError, RuntimeError) as problem:
+            raise damaged(self.path, problem) from None
 
 
 def _no_contacts(path: str) -> Array:

@@ -78,8 +78,9 @@ def contacts(simulation: Simulation, *, precision: type) -> Cloud:
     pair = rows.pairs[:count].copy()
     for w, touching in enumerate(rows.wall_rows if count else []):
         pair[touching, 1] = bodies.count + w
-    point, normal, force = (np.empty((count, 3), precision) for _ in range(3))
-    gap, status = np.empty(count, precision), np.empty(count, np.uint8)
+    vectors: Array = np.empty((3, count, 3), precision)
+    gap: Array = np.empty(count, precision)
+    (point, normal, force), status = vectors, np.empty(count, np.uint8)
     _record(
         pair, rows.geometry[:count], rows.forces[:count], bodies.position, bodies.radius, point, normal, force, gap,
         status,

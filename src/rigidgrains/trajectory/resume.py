@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import checkpoint, store
-from .errors import TrajectoryError
+from .errors import TrajectoryError, damaged
 
 if TYPE_CHECKING:
     from ..simulation import Simulation
@@ -25,8 +25,21 @@ def resume(path: str | Path, *, solver: Sweeps | None = None) -> Simulation:
     >>> simulation.run(until=1.0)
     """
     with store.open_to_read(Path(path)) as file:
-        if "checkpoint" not in file:
-            raise TrajectoryError(f"{path}: there is no checkpoint to resume from; run again with --checkpoint-every")
+        if "text" not in file["checkpoint"]:
+            raise TrajectoryError(
+                f"{path}: there is no checkpoint to resume from; it was lost with the damage"
+            )
         group = file["checkpoint"]
-        arrays: dict[str, Any] = {name: np.array(group[name]) for name in group if name != "text"}
-        return checkpoint.unpack(arrays, store.get_text(group, "text"), solver=solver)
+        try:
+            arrays: dict[str, Any] = {name: np.array(group[name]) for name in group if name != "text"}
+            text = store.get_text(group, "text")
+        except (OSError, KeyError, RuntimeError) as problem:
+            raise damaged(Path(path), problem) from None
+        return checkpoint.unpack(arrays, text, solver=solver)
+
+
+def checkpoint_of(path: Path) -> str:
+    """A line about the last checkpoint of a file; empty if there is none."""
+    with store.open_to_read(path) as file:
+        group = file["checkpoint"]
+        return f"t = {group.attrs['time']:g} s, step {group.attrs['step']:,}" if "text" in group else ""

@@ -134,14 +134,24 @@ class Series:
         """Rows of an array at a step; path is "Points", "PointData/..." or "FieldData/..."."""
         kind, _, name = path.partition("/")
         if kind == "FieldData":
-            start, count = self.group[f"Steps/FieldDataOffsets/{name}"][step], self._sizes(name)[step][1]
+            start, (_, count) = (self.group[f"Steps/FieldData{part}/{name}"][step] for part in ("Offsets", "Sizes"))
         else:
             offsets = "Steps/PointOffsets" if kind == "Points" else f"Steps/PointDataOffsets/{name}"
             start, count = self.group[offsets][step], self.group["NumberOfPoints"][step]
         return np.asarray(self.group[path][int(start) : int(start) + int(count)])
 
-    def _sizes(self, name: str) -> h5py.Dataset:
-        return self.group[f"Steps/FieldDataSizes/{name}"]
+    def cloud(self, step: int) -> Cloud:
+        """A whole frame, as it was appended."""
+        offsets, fields = self.group["Steps/PointDataOffsets"], self.group["FieldData"]
+        data = {name: self.read(f"PointData/{name}", step) for name in self.names("PointData")}
+        tables = {name: self.read(f"FieldData/{name}", step) for name in fields if fields[name].ndim > 1}
+        scalars = {name: float(fields[name][step]) for name in fields if fields[name].ndim == 1}
+        moving, shared = self.group["Steps/PointOffsets"], self.group["Steps/TableOffsets"]
+        once = {name: data.pop(name) for name in list(data) if offsets[name] != moving}
+        offsets = self.group["Steps/FieldDataOffsets"]
+        tables_once = {name: tables.pop(name) for name in list(tables) if offsets[name] != shared}
+        time = float(self.group["Steps/Values"][step])
+        return Cloud(time, self.read("Points", step), data, once, scalars, tables, tables_once)
 
     def names(self, kind: str) -> list[str]:
         """Names of the arrays of a kind, "PointData" or "FieldData"."""
@@ -189,8 +199,11 @@ class Series:
 
     def _append_changed(self, path: str, array: Array) -> int:
         """First row of an array that is written only when it differs from the one before."""
-        first, last = self._kept.get(path, (-1, array[:0]))
-        if first < 0 or last.shape != array.shape or not np.array_equal(last, array):
+        if path not in self._kept and self.steps:
+            kind, _, name = path.partition("/")
+            first = int(self.group[f"Steps/{kind}Offsets/{name}"][self.steps - 1])
+            self._kept[path] = (first, self.read(path, self.steps - 1))
+        if path not in self._kept or not np.array_equal(self._kept[path][1], array):
             self._kept[path] = (self._column(path).append(array), array.copy())
         return self._kept[path][0]
 

@@ -6,8 +6,11 @@
 /checkpoint  the state to resume from
 /walls       descriptions of the walls, JSON; frames say which one holds
 /frames      checksum of each frame
-/scene /run /report   texts: the scene (TOML), how it was run and what came out (JSON)
+/texts       the scene (TOML), how it was run and what came out (JSON)
 attributes   format, format_version, version, units, seed, dimension
+
+All of this is made at the beginning of the file. What is added later touches no index but its own, so that a file that
+has lost its end still opens.
 """
 
 from __future__ import annotations
@@ -22,8 +25,8 @@ import h5py
 import numpy as np
 
 from .. import __version__
-from .atomic import SIGNATURE, AtomicFile, read_journal
-from .errors import TrajectoryError, unreadable
+from .atomic import SIGNATURE, AtomicFile
+from .errors import TrajectoryError, damaged, unreadable
 
 FORMAT = "rigidgrains trajectory"
 FORMAT_VERSION = 1
@@ -48,6 +51,9 @@ def create(path: Path, *, force: bool) -> tuple[AtomicFile, h5py.File]:
         with h5py.File(part, "w", libver=("v108", "v108"), locking=False) as file:
             file.attrs["format"], file.attrs["format_version"] = FORMAT, FORMAT_VERSION
             file.attrs["version"], file.attrs["units"] = __version__, json.dumps(UNITS)
+            for name in ("checkpoint", "frames", "history", "texts", "walls"):
+                file.create_group(name)
+            file.create_dataset("frames/checksum", (0,), np.uint32, maxshape=(None,), chunks=(256,))
     except OSError as problem:
         reason = os.strerror(problem.errno) if problem.errno else problem
         raise TrajectoryError(f"{path} cannot be written: {reason}; choose another place") from None
@@ -75,20 +81,17 @@ def open_to_read(path: Path) -> h5py.File:
     """A file to read, also while a run is writing it."""
     for attempt in range(TRIES):
         try:
-            file = _open_whole(path)
-            break
-        except OSError as problem:
+            return _open_whole(path)
+        except (OSError, KeyError, RuntimeError) as problem:
             if path.is_dir() or isinstance(problem, (FileNotFoundError, PermissionError)):
                 raise unreadable(path, problem) from None
             if not _is_hdf5(path):
-                raise TrajectoryError(f"{path}: this is no trajectory; give a file made by a run, NAME{SUFFIX}") from None
+                told = f"{path}: this is no trajectory; give a file made by a run, NAME{SUFFIX}"
+                raise TrajectoryError(told) from None
             if attempt + 1 == TRIES:
-                raise TrajectoryError(
-                    f"{path} is damaged: {_reason(problem)}; rigidgrains repair {path} recovers its intact frames"
-                ) from None
+                raise damaged(path, problem) from None
             time.sleep(PAUSE)
-    _check_format(path, file)
-    return file
+    raise AssertionError  # the last attempt returns or raises
 
 
 def put_text(group: h5py.Group, name: str, text: str) -> None:
@@ -143,22 +146,18 @@ def _open(atomic: AtomicFile) -> tuple[AtomicFile, h5py.File]:
 
 
 def _open_whole(path: Path) -> h5py.File:
-    """Plain HDF5 where the file is in order; through the journal where a writer was killed within a commit."""
+    """Through our own file object: it applies a journal that it finds, and HDF5 shares no cache with other readers."""
     if path.is_dir():
         raise IsADirectoryError
-    with open(path, "rb", buffering=0) as file:
-        sealed = read_journal(file) is not None
-    return h5py.File(AtomicFile(path, writable=False), "r") if sealed else h5py.File(path, "r", locking=False)
+    file = h5py.File(AtomicFile(path, writable=False), "r")
+    _check_format(path, file)
+    file["VTKHDF/Steps"].attrs["NSteps"]
+    return file
 
 
 def _is_hdf5(path: Path) -> bool:
     with open(path, "rb") as file:
         return file.read(len(SIGNATURE)) == SIGNATURE
-
-
-def _reason(problem: OSError) -> str:
-    text = str(problem)
-    return "it ends too early" if "truncated file" in text else "HDF5 cannot read it"
 
 
 def _check_format(path: Path, file: h5py.File) -> None:

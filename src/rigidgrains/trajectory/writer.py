@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import time as clock
 import zlib
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import h5py
 import numpy as np
 
 from ..observe.base import Observer
@@ -87,36 +87,32 @@ class TrajectoryWriter(Observer):
         if simulation.steps <= self._last_step:
             steps = self._file["VTKHDF/FieldData/step"]
             there = int(np.searchsorted(steps, simulation.steps))
-            if int(steps[there]) == simulation.steps:
+            if simulation.whole and int(steps[there]) == simulation.steps:
                 self.differing += int(self._file["frames/checksum"][there]) != checksum(clouds)
             return
-        self._append(clouds, simulation)
-        self._commit()
+        with self._changes():
+            self._append(clouds, simulation)
 
     def checkpoint(self, simulation: Simulation) -> None:
         """Keep the whole state, to resume from; also if the power fails right after."""
-        arrays, text = checkpoint.pack(simulation)
-        group = self._file.require_group("checkpoint")
-        for name, array in arrays.items():
-            store.replace(group, name, array)
-        store.put_text(group, "text", text)
-        group.attrs["step"], group.attrs["time"] = simulation.steps, simulation.time
-        self._append_history()
-        self._commit(durable=True)
+        with self._changes(durable=True):
+            self._replace_checkpoint(simulation)
+            self._append_history()
 
     def keep(self, name: str, text: str) -> None:
         """Keep a text about the run, its report for instance."""
-        store.put_text(self._file, name, text)
+        store.put_text(self._file["texts"], name, text)
 
     def finish(self, simulation: Simulation) -> None:
         """The last state is always written, and can be resumed from."""
         if self._atomic is None:
             return
         try:
-            if self._atomic.failure is None:
+            if self._atomic.failure is None and not simulation.midway:
                 if self._history is not None:
                     self._history.finish(simulation)
-                self.look(simulation)
+                if simulation.steps > self._last_step:
+                    self.look(simulation)
                 self.keep("report", simulation.report().to_json())
                 self.checkpoint(simulation)
         finally:
@@ -125,11 +121,10 @@ class TrajectoryWriter(Observer):
     def _create(self, simulation: Simulation) -> None:
         self._atomic, self._file = store.create(self.path, force=self._force)
         file, self._last_step = self._file, -1
-        store.put_text(file, "scene", self._scene)
-        store.put_text(file, "run", json.dumps(self._run))
+        self.keep("scene", self._scene)
+        self.keep("run", json.dumps(self._run))
+        self.keep("report", "{}")
         file.attrs["seed"], file.attrs["dimension"] = simulation.seed, simulation.bodies.dimension
-        file.create_dataset("frames/checksum", (0,), np.uint32, maxshape=(None,), chunks=(ROWS,))
-        file.create_group("walls")
         walls = len(simulation.bodies.walls)
         for name in COLUMNS:
             file.create_dataset(f"history/{name}", (0,), float, maxshape=(None,), chunks=(ROWS,))
@@ -139,8 +134,9 @@ class TrajectoryWriter(Observer):
             Series.create(file, name, cloud, compression=self._compression, expected=simulation.bodies.count)
             for name, cloud in clouds.items()
         ]
-        self._append(clouds, simulation)
-        self._commit()
+        with self._changes():
+            self._append(clouds, simulation)
+            self._replace_checkpoint(simulation)
         store.publish(self._atomic, self.path)
         if self._contacts:
             store.make_link(self.path)
@@ -159,6 +155,8 @@ class TrajectoryWriter(Observer):
         if self._history is not None and not len(self._history):
             self._history.rows = list(zip(*(history[name][:].tolist() for name in COLUMNS)))
             self._history.wall_force = list(history["wall_force"][:])
+        if self._run:
+            self.keep("run", json.dumps(self._run))
 
     def _names(self) -> tuple[str, ...]:
         return ("VTKHDF", "contacts") if self._contacts else ("VTKHDF",)
@@ -191,6 +189,14 @@ class TrajectoryWriter(Observer):
             store.put_text(group, str(last), text)
         return last
 
+    def _replace_checkpoint(self, simulation: Simulation) -> None:
+        arrays, text = checkpoint.pack(simulation)
+        group = self._file["checkpoint"]
+        for name, array in arrays.items():
+            store.replace(group, name, array)
+        store.put_text(group, "text", text)
+        group.attrs["step"], group.attrs["time"] = simulation.steps, simulation.time
+
     def _append_history(self) -> None:
         if self._history is None:
             return
@@ -201,19 +207,24 @@ class TrajectoryWriter(Observer):
         if len(rows):
             Column(self._file["history/wall_force"]).append(np.array(self._history.wall_force[first:]))
 
-    def _commit(self, *, durable: bool = False) -> None:
+    @contextmanager
+    def _changes(self, *, durable: bool = False) -> Iterator[None]:
+        """Changes that are made whole, or not at all."""
         assert self._atomic is not None
         try:
+            yield
             self._file.flush()
             self._atomic.commit(durable=durable)
         except OSError as problem:
             self._atomic.abandon()
             raise WriteError(
                 problem.errno,
-                f"{problem.strerror}; the {self._series[0].steps - 1} frames before are intact, and the run can be "
-                f"resumed from its last checkpoint",
+                f"{problem.strerror}; what was written before is intact: rigidgrains resume {self.path}",
                 str(self.path),
             ) from None
+        except BaseException:
+            self._atomic.abandon()
+            raise
 
     def _close(self) -> None:
         atomic, self._atomic = self._atomic, None
@@ -247,8 +258,8 @@ def checksum(clouds: dict[str, Cloud]) -> int:
     """CRC-32 of the arrays and figures of a frame."""
     total = 0
     for cloud in clouds.values():
-        numbers = [number for name, number in cloud.scalars.items() if name != "wall_table"]
-        arrays = [cloud.points, *cloud.data.values(), *cloud.tables.values(), np.array(numbers, dtype=float)]
-        for array in arrays:
-            total = zlib.crc32(np.ascontiguousarray(array), total)
+        arrays = cloud.data | cloud.once | cloud.tables | cloud.tables_once
+        numbers = [number for name, number in sorted(cloud.scalars.items()) if name != "wall_table"]
+        for array in (cloud.points, *(arrays[name] for name in sorted(arrays)), np.array(numbers, dtype=float)):
+            total = zlib.crc32(np.ascontiguousarray(array).data, total)
     return total

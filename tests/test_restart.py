@@ -1,0 +1,230 @@
+"""A run that is killed and resumed is the run that was never stopped, to the bit."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import h5py
+import numpy as np
+import pytest
+from builders import triangular
+from test_trajectory import drum
+
+import rigidgrains as rg
+from rigidgrains.runner import resume_run, run_scene
+from rigidgrains.trajectory.checkpoint import encode
+from rigidgrains.trajectory.errors import TrajectoryError
+
+SCENE = """
+dimension = 2
+gravity = [0, -9.81]
+[[grains]]
+count = 120
+radius = [0.8e-3, 1.2e-3]
+region = [[0, 0], [0.02, 0.04]]
+[[box]]
+lower = [0, 0]
+upper = [0.02, 0.05]
+open = ["top"]
+[[piston]]
+name = "lid"
+point = [0, 0.05]
+normal = [0, -1]
+mass = 0.2
+load = 3.0
+[run]
+dt = 2e-4
+steps = 300
+seed = 3
+[output]
+every = 7
+frame_every = 10
+picture = false
+plot = false
+"""
+
+
+def differences(one: dict, other: dict) -> list[str]:
+    return [name for name in one if one[name] != other[name]]
+
+
+def content(path) -> dict:
+    """All arrays of a file, and its checkpoint; not the text with the seconds it took."""
+    found = {}
+
+    def keep(name, item):
+        if isinstance(item, h5py.Dataset) and not name.startswith("texts") and name != "checkpoint/text":
+            found[name] = item[()].tobytes()
+
+    with h5py.File(path) as file:
+        file.visititems(keep)
+        words = json.loads(bytes(file["checkpoint/text"][()]).decode())
+    words["tally"].pop("seconds")
+    found["words"] = json.dumps(words, sort_keys=True)
+    return found
+
+
+@pytest.mark.parametrize("order", ["random", "random_blocks", "symmetric", "random_sequential"])
+@pytest.mark.parametrize("world", ["piston", "drum"])
+def test_in_memory_the_resumed_run_is_the_same(tmp_path, world, order):
+    """Interrupted after any number of steps: positions, forces, random numbers, lists."""
+    solver = {"solver": rg.Sweeps(order=order, criterion=rg.LocalCriterion(1e-3))}
+    make = (
+        (lambda: rg.Simulation(triangular(5, 6, mu=0.3, g=10.0), dt=2e-2, **solver))
+        if world == "piston"
+        else lambda: drum(**solver)
+    )
+    straight = make()
+    straight.run(steps=60)
+    path = tmp_path / "run.vtkhdf"
+    stopped = make()
+    stopped.observe(rg.TrajectoryWriter(path), every=10)
+    stopped.run(steps=23)
+    for steps in (1, 20, 16):
+        resumed = rg.resume(path)
+        resumed.observe(rg.TrajectoryWriter(path, resume=True), every=10)
+        resumed.run(steps=steps)
+    assert resumed.steps == straight.steps == 60
+    assert resumed.time == straight.time
+    for name in ("position", "motion", "orientation"):
+        assert np.array_equal(getattr(resumed.bodies, name), getattr(straight.bodies, name)), name
+    assert np.array_equal(resumed.contacts.forces, straight.contacts.forces)
+    assert np.array_equal(resumed.neighbours.pairs.partner, straight.neighbours.pairs.partner)
+    assert resumed.rng.bit_generator.state == straight.rng.bit_generator.state
+    assert resumed.neighbours.builds == straight.neighbours.builds
+    ours, theirs = resumed.report().as_dict(), straight.report().as_dict()
+    assert {**ours, "seconds": 0} == {**theirs, "seconds": 0}
+    assert rg.Trajectory(path).steps.tolist() == [0, 10, 20, 23, 24, 30, 40, 44, 50, 60]
+
+
+def test_a_changed_time_step_is_remembered(tmp_path):
+    path = tmp_path / "run.vtkhdf"
+    simulation = rg.Simulation(triangular(3, 4, g=10.0), dt=1e-2)
+    simulation.step()
+    simulation.dt = 3e-3
+    simulation.observe(rg.TrajectoryWriter(path))
+    simulation.run(steps=2)
+    resumed = rg.resume(path)
+    assert (resumed.dt, resumed.time) == (3e-3, simulation.time)
+
+
+def test_a_stop_condition_remembers_how_long_it_was_quiet(tmp_path):
+    def watched(simulation):
+        return simulation.observe(rg.StopWhenStatic(1e-3, looks=10))
+
+    def still():
+        return rg.Simulation(triangular(3, 4), dt=1e-2)
+
+    straight = watched(still())
+    straight.run(steps=100)
+    path = tmp_path / "run.vtkhdf"
+    stopped = watched(still())
+    stopped.observe(rg.TrajectoryWriter(path))
+    stopped.run(steps=4)
+    resumed = watched(rg.resume(path))
+    resumed.run(steps=100)
+    assert resumed.steps == straight.steps < 100
+
+
+def killed(tmp_path, after: float, *words: str) -> None:
+    """Start or resume a run and kill it so many seconds after it has begun to write, wherever it is."""
+    file = tmp_path / "torn" / "scene.vtkhdf"
+    before = file.stat().st_mtime_ns if file.exists() else 0
+    process = subprocess.Popen([sys.executable, "-m", "rigidgrains", *words], cwd=tmp_path)
+    deadline = time.monotonic() + 120.0
+    while process.poll() is None and time.monotonic() < deadline:
+        if file.exists() and file.stat().st_mtime_ns != before:
+            break
+        time.sleep(0.001)
+    time.sleep(after)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() in (0, -signal.SIGKILL)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no SIGKILL")
+@pytest.mark.parametrize("kills", [5, pytest.param(50, marks=pytest.mark.slow)])
+def test_killed_at_random_moments_and_resumed_nothing_differs(tmp_path, kills):
+    """SIGKILL, during steps and writes alike; frames are written at almost every step."""
+    (tmp_path / "scene.toml").write_text(SCENE.replace("frame_every = 10", "frame_every = 2"))
+    straight = run_scene(tmp_path / "scene.toml", output=tmp_path / "straight", progress=False, checkpoint_every=5)
+    lengths = random.Random(kills)
+    killed(tmp_path, 0.0, "run", "scene.toml", "-q", "-o", "torn", "--checkpoint-every", "5")
+    torn = tmp_path / "torn" / "scene.vtkhdf"
+    frames = 0
+    for _ in range(kills - 1):
+        with rg.Trajectory(torn) as trajectory:
+            assert len(trajectory) >= frames, "a frame was lost"
+            frames = len(trajectory)
+        killed(tmp_path, lengths.uniform(0.0, 0.2), "resume", "torn/scene.vtkhdf", "-q")
+    outcome = resume_run(torn, progress=False)
+    assert outcome.differing == 0
+    assert outcome.report.steps == 300
+    assert differences(content(straight.trajectory), content(torn)) == []
+
+
+def test_resume_goes_on_to_a_new_end(tmp_path):
+    (tmp_path / "scene.toml").write_text(SCENE)
+    path = run_scene(tmp_path / "scene.toml", steps=40, output=tmp_path / "short", progress=False).trajectory
+    outcome = resume_run(path, steps=30, progress=False)
+    assert outcome.report.steps == 70
+    straight = run_scene(tmp_path / "scene.toml", steps=70, output=tmp_path / "long", progress=False)
+    ours, theirs = rg.Trajectory(path)[-1], rg.Trajectory(straight.trajectory)[-1]
+    assert np.array_equal(ours.position, theirs.position)
+    assert np.array_equal(ours.contacts.force, theirs.contacts.force)
+    assert resume_run(path, progress=False).report.steps == 70  # it had come to its end
+
+
+def test_other_figures_than_before_are_noticed(tmp_path):
+    """A frame after the checkpoint that does not come out again."""
+    (tmp_path / "scene.toml").write_text(SCENE)
+    path = tmp_path / "run.vtkhdf"
+    simulation = rg.Simulation(rg.load_scene(tmp_path / "scene.toml"))
+    writer = rg.TrajectoryWriter(path)
+    simulation.observe(writer, every=2)
+    simulation.run(steps=2)
+    resumed = rg.resume(path)
+    writer = rg.TrajectoryWriter(path, resume=True)
+    resumed.observe(writer, every=2)
+    resumed.observe(lambda now: None)
+    writer.start(resumed, 4)
+    for _ in range(2):
+        resumed.step()
+    writer.look(resumed)
+    writer._close()  # as if killed: a frame, but no checkpoint
+    again = rg.resume(path)
+    again.bodies.velocity[0, 0] += 1e-9
+    writer = rg.TrajectoryWriter(path, resume=True)
+    again.observe(writer, every=2)
+    again.run(steps=2)
+    assert writer.differing == 1
+
+
+def test_a_solver_of_ones_own_must_be_given_again(tmp_path):
+    class Patient(rg.LocalCriterion):
+        pass
+
+    path = tmp_path / "run.vtkhdf"
+    simulation = rg.Simulation(triangular(2, 2), dt=1e-2, solver=rg.Sweeps(criterion=Patient()))
+    simulation.observe(rg.TrajectoryWriter(path))
+    simulation.run(steps=2)
+    with pytest.raises(TrajectoryError, match="pass the solver to resume"):
+        rg.resume(path)
+    assert rg.resume(path, solver=rg.Sweeps()).steps == 2
+    assert encode(rg.Sweeps(order=rg.Ordered(axis="-y")))["order"]["axis"] == "-y"
+
+
+def test_files_without_a_way_back(tmp_path):
+    path = tmp_path / "run.vtkhdf"
+    simulation = rg.Simulation(triangular(2, 2), dt=1e-2)
+    writer = rg.TrajectoryWriter(path)
+    writer.start(simulation, 1)
+    assert rg.resume(path).steps == 0  # from the very first frame on
+    writer.finish(simulation)
+    with pytest.raises(TrajectoryError, match="was written by a program; resume it there"):
+        resume_run(path)
