@@ -9,7 +9,7 @@ PYTHONDONTWRITEBYTECODE :=
 .PHONY: demo test test-slow lint bench install clean
 
 demo: $(READY)
-	$(BIN)/rigidgrains run src/rigidgrains/gallery/piston.toml --output demo
+	$(BIN)/rigidgrains run src/rigidgrains/gallery/piston.toml --output demo --force
 
 test: $(READY_TO_TEST)
 	$(BIN)/python -m pytest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -104,8 +105,7 @@ def run_scene(
         scene=text,
         run=asdict(plan),
     )
-    if not (folder / "scene.toml").exists() or not path.samefile(folder / "scene.toml"):
-        shutil.copyfile(path, folder / "scene.toml")
+    _copy_scene(path, folder, [Path(grains.file) for grains in scene.grains if grains.file is not None])
     return _run(simulation, plan, writer, history, progress)
 
 
@@ -173,6 +173,19 @@ def _save(simulation: Simulation, plan: Plan, history: History, folder: Path) ->
         reason = problem.strerror or problem
         told = f"results cannot be written to {folder}/: {reason}; the run had come to {simulation.time:g} s"
         raise RunFailed(told) from None
+
+
+def _copy_scene(path: Path, folder: Path, files: list[Path]) -> None:
+    """Keep the scene, and the files of grains beside it, with the results: they can be run again from there."""
+    pairs = [(path, folder / "scene.toml")]
+    for file in files:
+        beside = Path(os.path.relpath(file, path.parent))
+        if not file.is_absolute() and ".." not in beside.parts:
+            pairs.append((file, folder / beside))
+    for source, target in pairs:
+        if not target.exists() or not source.samefile(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, target)
 
 
 def _check_end(until: float | None, steps: int | None) -> None:

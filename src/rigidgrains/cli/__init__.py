@@ -6,10 +6,10 @@ import sys
 
 from cyclopts import CycloptsError
 
-from . import about, run
+from . import about, check, export, files, page, pictures, run, solve
 from .words import BAD_INPUT, app, fail
 
-__all__ = ["about", "app", "main", "run"]
+__all__ = ["about", "app", "check", "export", "files", "main", "page", "pictures", "run", "solve"]
 
 
 def main() -> None:

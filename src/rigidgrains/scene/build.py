@@ -35,7 +35,7 @@ def build(scene: Scene, seed: int) -> Bodies:
             dimension=scene.dimension,
             position=np.vstack([group.position for group in groups]),
             radius=np.concatenate([group.radius for group in groups]),
-            density=np.concatenate([np.full(table.number, table.density) for table in scene.grains]),
+            density=np.concatenate([table.densities(scene.dimension) for table in scene.grains]),
             velocity=np.vstack([group.velocity for group in groups]),
             spin=np.vstack([group.spin for group in groups]),
             material=np.concatenate(
@@ -61,7 +61,7 @@ class PlacedGroup:
     def __init__(self, table: Grains, dimension: int, position: Array, radius: Array, order: np.ndarray) -> None:
         self.position = position
         self.radius = radius[order]
-        self.velocity = table.velocities()[order]
+        self.velocity = table.velocities(dimension)[order]
         self.spin = table.spins(dimension)[order]
 
 
@@ -76,6 +76,10 @@ def place_group(
     )
     rng = np.random.default_rng(own)
     place, dimension = f"grains[{index}]", scene.dimension
+    if table.file is not None:
+        state = table.state
+        position = in_space(state.position[:, :dimension])
+        return PlacedGroup(table, dimension, position, state.radius, np.arange(table.number))
     try:
         radius = table.radii if table.radii is not None else draw_radii(table.radius, table.number, dimension, rng)
     except SceneError as error:
@@ -100,8 +104,8 @@ def place_group(
 def check(scene: Scene, bodies: Bodies, slices: list[slice]) -> None:
     """Raise what is physically wrong; placed groups alone need no check."""
     problems = list(mass_mistakes(bodies.mass, slices))
-    if any(table.positions is not None for table in scene.grains):
-        groups = Groups(slices)
+    if any(table.positions is not None or table.file is not None for table in scene.grains):
+        groups = Groups(slices, scene.grains)
         problems += overlap_mistakes(bodies.position, bodies.radius, groups)
         problems += wall_mistakes(bodies.position, bodies.radius, bodies.walls, groups)
     if problems:

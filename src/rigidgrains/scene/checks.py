@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,34 +15,53 @@ from .cells import Array
 from .errors import Problem
 from .room import wall_gaps
 
+if TYPE_CHECKING:
+    from .grains import Grains
+
 # Positions are written with rounded decimals: grains may overlap by this share of the smaller radius.
 TOLERANCE = 1e-6
 
 
 class Groups:
-    """Places of the grains of all groups: which group and which index a grain number belongs to."""
+    """Places of the grains of all groups: which group and which index a grain number belongs to.
 
-    def __init__(self, slices: list[slice]) -> None:
-        self.starts = np.array([piece.start for piece in slices])
+    allowed : (n,) share of the radius by which each grain may overlap; more for states of soft grains, read from files,
+              which always do: with g_pos such overlaps do not grow
+    """
+
+    def __init__(self, slices: list[slice], tables: list[Grains]) -> None:
+        self.tables, self.starts = tables, np.array([piece.start for piece in slices])
+        share = [TOLERANCE if table.file is None else max(table.overlap, TOLERANCE) for table in tables]
+        self.allowed = np.repeat(share, [table.number for table in tables])
 
     def place(self, i: int) -> str:
         """Place such as grains[0].positions[3]."""
-        group = int(np.searchsorted(self.starts, i, side="right")) - 1
-        return f"grains[{group}].positions[{i - self.starts[group]}]"
+        group = self._group(i)
+        kind = "positions" if self.tables[group].file is None else "file"
+        return f"grains[{group}].{kind}[{i - self.starts[group]}]"
+
+    def permit(self, depth: float, *grains: int) -> str:
+        """The key that would let grains of a file overlap so deeply, up to their radius."""
+        share = math.ceil(100.0 * depth) / 100.0
+        may = share <= 1.0 and any(self.tables[self._group(i)].file is not None for i in grains)
+        return f"; or start with the overlap: overlap = {share:g}" if may else ""
+
+    def _group(self, i: int) -> int:
+        return int(np.searchsorted(self.starts, i, side="right")) - 1
 
 
 def overlap_mistakes(position: Array, radius: Array, groups: Groups) -> Iterator[Problem]:
     """The deepest overlap of two grains and how many there are."""
     i, j, gap = overlapping_pairs(position, radius)
     depth = -gap / np.minimum(radius[i], radius[j])
-    count = int((depth > TOLERANCE).sum())
-    if count:
-        worst = int(np.argmax(depth))
+    deep = depth > np.maximum(groups.allowed[i], groups.allowed[j])
+    if deep.any():
+        worst = int(np.argmax(np.where(deep, depth, 0.0)))
         first, second = sorted((int(i[worst]), int(j[worst])))
-        others = f", the deepest of {count} overlaps" if count > 1 else ""
+        others = f", the deepest of {deep.sum()} overlaps" if deep.sum() > 1 else ""
         message = (
             f"this grain and {groups.place(second)} overlap by {depth[worst]:.2g} of the smaller radius{others};"
-            f" move them {-gap[worst]:.3g} m apart or make them smaller"
+            f" move them {-gap[worst]:.3g} m apart or make them smaller{groups.permit(depth[worst], first, second)}"
         )
         yield Problem(groups.place(first), tidy(position[first]), message)
 
@@ -57,10 +78,10 @@ def wall_mistakes(position: Array, radius: Array, walls: list[Wall], groups: Gro
     for wall in walls:
         gap, _ = wall_gaps(wall, position, radius)
         depth = -gap / radius
-        i = int(np.argmax(depth))
-        if depth[i] <= TOLERANCE:
+        deep = depth > groups.allowed
+        if not deep.any():
             continue
-        count = int((depth > TOLERANCE).sum())
+        i, count = int(np.argmax(np.where(deep, depth, 0.0))), int(deep.sum())
         others = f", the deepest of {count} such grains" if count > 1 else ""
         kind = "piston" if wall.guided else "wall"
         how = f"overlaps {kind} '{wall.name}' by {depth[i]:.2g} of its radius"
@@ -68,6 +89,7 @@ def wall_mistakes(position: Array, radius: Array, walls: list[Wall], groups: Gro
             how = f"lies behind {kind} '{wall.name}'"
         message = (
             f"this grain {how}{others}; move it by {-gap[i]:.3g} m, or the {kind}, whose normal points to the grains"
+            f"{groups.permit(depth[i], i)}"
         )
         yield Problem(groups.place(i), tidy(position[i]), message)
 

@@ -1,24 +1,53 @@
-"""[[grains]]: a group of grains, placed by the program or at given positions."""
+"""[[grains]]: a group of grains, placed by the program, at given positions, or read from a file."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Literal
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, PlainValidator, WithJsonSchema
 
 from .errors import ABSENT, Problem
 from .section import Section, vector_length
 from .sizes import Discrete, Radius, Spread, mean_power
-from .values import Array, Count, Fraction, Name, Numbers, Positive, Positives, Seed, Vectors, in_space
+from .values import MOST, Array, Count, Fraction, Name, Numbers, Positive, Positives, Seed, Vectors, in_space, whole
+
+if TYPE_CHECKING:
+    from ..formats.state import State
 
 MOST_GRAINS = 10**8
+ENDLESS = 2**62  # number of grains in a file that cannot be read: nothing else is blamed on it
+
+
+def read_file_name(value: Any) -> str:
+    """The path of a file."""
+    if not isinstance(value, (str, Path)) or not str(value):
+        raise ValueError("must be the path of a file, in quotes")
+    return str(value)
+
+
+def read_frame(value: Any) -> int | str:
+    """The number of a frame, or "last"."""
+    if isinstance(value, str):
+        if value != "last":
+            raise ValueError("must be a whole number or 'last'")
+        return value
+    return whole(-MOST, MOST)(value)
+
+
+FileName = Annotated[str, PlainValidator(read_file_name), WithJsonSchema({"type": "string"})]
+FrameNumber = Annotated[
+    int | str, PlainValidator(read_frame), WithJsonSchema({"anyOf": [{"type": "integer"}, {"const": "last"}]})
+]
 
 
 class Grains(Section):
-    """A group of grains: `count` grains in a `region`, or one grain at each of the `positions`."""
+    """A group of grains: `count` grains in a `region`, one grain at each of the `positions`, or those of a `file`."""
 
     name: Name | None = Field(default=None, description="name of the group, for forces and measurements")
     count: Count | None = Field(default=None, description="number of grains to place in the region")
@@ -30,6 +59,13 @@ class Grains(Section):
     )
     jitter: Fraction = Field(default=0.5, description="lattice: share of the free play used to displace the grains")
     positions: Vectors | None = Field(default=None, description="centres of the grains (m), instead of count")
+    file: FileName | None = Field(
+        default=None,
+        description="file with positions and radii: a LAMMPS dump, extended XYZ, CSV, GSD or trajectory; relative to"
+        " the scene file",
+    )
+    frame: FrameNumber | None = Field(default=None, description="file: number of the frame; the last if absent")
+    overlap: Fraction = Field(default=0.05, description="file: overlap allowed, as a share of the smaller radius")
     radius: Radius = Field(
         default=None,
         description="radius (m): a number, [min, max], { values, shares, by } or { mean, std, min, max, distribution }",
@@ -46,10 +82,49 @@ class Grains(Section):
     @property
     def number(self) -> int:
         """How many grains the group has."""
+        if self.file is not None:
+            with suppress(ValueError):  # `mistakes` tells what is wrong with it
+                return len(self.state.radius)
+            return ENDLESS
         return self.count if self.count is not None else 0 if self.positions is None else len(self.positions)
 
+    @cached_property
+    def state(self) -> State:
+        """What the file holds; raises ValueError if it cannot be read."""
+        from ..formats.state import read_state
+
+        assert self.file is not None
+        return read_state(self.file, "last" if self.frame is None else self.frame)  # type: ignore[arg-type]
+
     def mistakes(self, dimension: int) -> Iterator[Problem]:
-        yield from self.placing_mistakes(dimension)
+        if self.file is not None:
+            yield from self.file_mistakes(dimension)
+        else:
+            yield from self.placing_mistakes(dimension)
+            yield from self.size_mistakes(dimension)
+        if self.velocity is not None:
+            yield from self.per_grain_mistakes("velocity", (dimension,), vector_length(dimension))
+        if self.spin is not None:
+            shape = () if dimension == 2 else (3,)
+            yield from self.per_grain_mistakes("spin", shape, "must be a number in 2D and a vector of 3 in 3D")
+
+    def file_mistakes(self, dimension: int) -> Iterator[Problem]:
+        from ..formats.errors import FormatError, FrameError
+
+        for key in ("count", "region", "placement", "jitter", "positions", "radius", "radii", "seed"):
+            if self.given(key):
+                yield self.wrong(key, f"has no meaning with file; remove {key} or file")
+        try:
+            state = self.state
+        except FormatError as problem:
+            yield self.wrong("frame" if isinstance(problem, FrameError) else "file", problem.reason)
+            return
+        if dimension == 2 and not state.flat:
+            z = state.position[:, 2]
+            how = f"its z run from {z.min():g} to {z.max():g} m" if np.ptp(z) else "its grains move along z"
+            yield self.wrong("file", f"is not flat, {how}; set dimension = 3")
+
+    def size_mistakes(self, dimension: int) -> Iterator[Problem]:
         if self.radius is None and self.radii is None:
             yield Problem("radius", ABSENT, "missing; give radius, or radii with one value per grain")
         elif self.radius is not None and self.radii is not None:
@@ -58,15 +133,13 @@ class Grains(Section):
             yield from (problem.inside("radius") for problem in self.radius.mistakes(dimension))
         if self.radii is not None and self.number and len(self.radii) != self.number:
             yield Problem("radii", len(self.radii), f"needs one radius for each of the {self.number} grains")
-        if self.velocity is not None:
-            yield from self.per_grain_mistakes("velocity", (dimension,), vector_length(dimension))
-        if self.spin is not None:
-            shape = () if dimension == 2 else (3,)
-            yield from self.per_grain_mistakes("spin", shape, "must be a number in 2D and a vector of 3 in 3D")
 
     def placing_mistakes(self, dimension: int) -> Iterator[Problem]:
         if self.positions is None and self.count is None:
-            yield Problem("count", ABSENT, "missing; give count with region, or positions")
+            yield Problem("count", ABSENT, "missing; give count with region, positions, or a file")
+        for key in ("frame", "overlap"):
+            if self.given(key):
+                yield self.wrong(key, f"belongs to file; remove {key} or give a file")
         if self.positions is not None:
             for key in ("count", "region", "placement", "jitter"):
                 if self.given(key):
@@ -106,21 +179,34 @@ class Grains(Section):
     def per_grain_mistakes(self, key: str, shape: tuple[int, ...], message: str) -> Iterator[Problem]:
         value = getattr(self, key)
         if value.shape[1:] == shape and value.ndim == len(shape) + 1:
-            if self.number and len(value) != self.number:
+            if self.number not in (0, ENDLESS, len(value)):
                 yield Problem(key, len(value), f"needs one value for each of the {self.number} grains, or one for all")
         elif value.shape != shape:
             yield self.wrong(key, message)
 
-    def velocities(self) -> Array:
-        """Start velocities (number, 3)."""
+    def velocities(self, dimension: int) -> Array:
+        """Start velocities (number, 3); those of the file if none are given."""
         velocity = np.zeros(2) if self.velocity is None else self.velocity
+        if self.velocity is None and self.file is not None and self.state.velocity is not None:
+            velocity = self.state.velocity[:, :dimension]
         return np.broadcast_to(in_space(velocity), (self.number, 3))
 
     def spins(self, dimension: int) -> Array:
-        """Start spins (number, 3); along z in 2D."""
+        """Start spins (number, 3), along z in 2D; those of the file if none are given."""
         out = np.zeros((self.number, 3))
+        free = slice(2, 3) if dimension == 2 else slice(0, 3)
         if self.spin is not None and dimension == 2:
             out[:, 2] = self.spin
         elif self.spin is not None:
             out[:] = self.spin
+        elif self.file is not None and self.state.spin is not None:
+            out[:, free] = self.state.spin[:, free]
         return out
+
+    def densities(self, dimension: int) -> Array:
+        """Mass densities (number,); by the masses in the file if none is given."""
+        if self.file is None or self.given("density") or self.state.mass is None:
+            return np.full(self.number, self.density)
+        radius = self.state.radius
+        volume = np.pi * radius**2 if dimension == 2 else 4.0 / 3.0 * np.pi * radius**3
+        return np.asarray(self.state.mass / volume)

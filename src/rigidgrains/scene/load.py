@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 from .errors import ABSENT, Origin, Problem, SceneError
 from .scene import Scene
@@ -20,6 +21,7 @@ def load_scene(path: str | Path) -> Scene:
         words = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SceneError([Problem("", ABSENT, f"not valid TOML: {error}")], source=str(path)) from None
+    find_files(words, Path(path).parent)
     origin = Origin(str(path), line_numbers(text))
     try:
         scene = Scene(**words)
@@ -27,6 +29,14 @@ def load_scene(path: str | Path) -> Scene:
         raise origin.locate(error) from None
     scene._origin = origin
     return scene
+
+
+def find_files(words: dict[str, Any], folder: Path) -> None:
+    """Files of grains are meant relative to the scene file."""
+    tables = words.get("grains")
+    for table in tables if isinstance(tables, list) else []:
+        if isinstance(table, dict) and isinstance(table.get("file"), str) and table["file"]:
+            table["file"] = str(folder / table["file"])
 
 
 def read_text(path: Path) -> str:

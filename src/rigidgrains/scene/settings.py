@@ -64,24 +64,48 @@ class Run(Section):
     )
 
 
-ORDERS = Literal["random", "random_sequential", "ordered", "random_blocks", "symmetric", "parallel"]
+ORDERS = Literal["random", "random_sequential", "ordered", "random_blocks", "symmetric", "coloured", "parallel"]
+CRITERIA = Literal["local", "global", "fixed", "rigid", "residual", "momentum"]
+EPSILON = {"residual": 1e-4, "momentum": 1e-2}
 
 
 class Solver(Section):
     """How the contact forces are found, and when they are good enough."""
 
-    order: ORDERS = Field(default="random", description="order of the contacts in a sweep")
+    method: Literal["sweeps", "accelerated", "relaxed"] = Field(
+        default="sweeps", description="plain sweeps, sweeps with momentum, or over-relaxed sweeps"
+    )
+    order: ORDERS = Field(
+        default="random", description="order of the contacts in a sweep; coloured is the default of accelerated sweeps"
+    )
     axis: Literal["+x", "-x", "+y", "-y", "+z", "-z"] | None = Field(
         default=None, description="ordered: the direction in which contacts are visited"
     )
     block: Count = Field(default=4096, description="random_blocks: contacts per block")
-    criterion: Literal["local", "global", "fixed", "rigid"] = Field(default="local", description="when sweeps may end")
-    epsilon: Positive = Field(default=1e-3, description="relative change of the forces allowed by the criterion")
+    criterion: CRITERIA = Field(
+        default="local", description="when sweeps may end; momentum is the default of accelerated sweeps"
+    )
+    epsilon: Positive = Field(
+        default=1e-3,
+        description="what the criterion allows: change of the forces, residual (1e-4), or momentum error (1e-2)",
+    )
+    residual: Positive = Field(default=1e-3, description="momentum: residual that is allowed besides")
+    omega: Annotated[float, Field(ge=1.0, lt=2.0)] = Field(default=1.4, description="relaxed: by how much changes grow")
     delta: NotNegative | None = Field(default=None, description="local: change of a force that never matters (N)")
     sweeps: Count | None = Field(default=None, description="fixed: number of sweeps in each time step")
     rigidity: Positive = Field(default=2.0, description="rigid: diffusion length over the extent of each cluster")
     max_sweeps: Count = Field(default=5000, description="most sweeps in one time step")
     gap: Literal["g_pos", "g"] = Field(default="g_pos", description="gap in the law: open gaps only, or overlaps too")
+
+    def model_post_init(self, _: Any) -> None:
+        """Defaults that depend on other keys; they do not count as given."""
+        if self.method == "accelerated":
+            self._default(order="coloured", criterion="momentum")
+        if self.criterion in EPSILON:
+            self._default(epsilon=EPSILON[self.criterion])
+
+    def _default(self, **values: Any) -> None:
+        self.__dict__.update({key: value for key, value in values.items() if key not in self.model_fields_set})
 
     def mistakes(self, dimension: int) -> Iterator[Problem]:
         if self.axis is not None and self.order != "ordered":
@@ -97,7 +121,15 @@ class Solver(Section):
         if self.given("rigidity") and self.criterion != "rigid":
             yield self.wrong("rigidity", f"belongs to criterion = 'rigid', not to '{self.criterion}'; remove it")
         if self.given("epsilon") and self.criterion in ("fixed", "rigid"):
-            yield self.wrong("epsilon", f"belongs to 'local' or 'global', not to '{self.criterion}'; remove it")
+            yield self.wrong("epsilon", f"belongs to the other criteria, not to '{self.criterion}'; remove it")
+        if self.given("residual") and self.criterion != "momentum":
+            yield self.wrong("residual", f"belongs to criterion = 'momentum', not to '{self.criterion}'; write epsilon")
+        if self.given("omega") and self.method != "relaxed":
+            yield self.wrong("omega", f"belongs to method = 'relaxed', not to '{self.method}'; remove it")
+        if self.method == "accelerated" and self.order not in ("coloured", "symmetric"):
+            yield self.wrong("order", "does not converge with method = 'accelerated'; take 'coloured' or 'symmetric'")
+        if self.method != "sweeps" and self.criterion == "rigid":
+            yield self.wrong("criterion", f"counts plain sweeps, not those of '{self.method}'; take 'momentum'")
         if self.given("max_sweeps") and self.criterion == "fixed":
             yield self.wrong("max_sweeps", "bounds the other criteria, not 'fixed'; remove it or write sweeps")
         if self.sweeps is None and self.criterion == "fixed":
@@ -107,7 +139,16 @@ class Solver(Section):
 class Output(Section):
     """What a run records and draws."""
 
-    every: Count = Field(default=10, description="steps between records")
+    every: Count = Field(default=10, description="steps between rows of the history")
+    frame_every: Count | None = Field(
+        default=None, description="steps between frames of the trajectory; a hundredth of the run if absent"
+    )
+    contacts: bool = Field(default=True, strict=True, description="write contacts too; certificates need them")
+    precision: Literal["double", "single"] = Field(default="double", description="of the frames; restarts are exact")
+    compress: bool = Field(default=False, strict=True, description="compress the frames")
+    checkpoint_every: Count | None = Field(
+        default=None, description="steps between states to resume from; a minute of computing if absent"
+    )
     picture: bool = Field(default=True, strict=True, description="draw the last state")
     plot: bool = Field(default=True, strict=True, description="plot the recorded quantities")
     colour: Literal["load", "rotation", "speed", "radius"] = Field(

@@ -1,0 +1,104 @@
+"""Comma-separated values: one table for grains and one for contacts of each frame, and one for the history."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .columns import UNITS, contact_columns, grain_columns
+from .errors import FrameError
+from .rows import Row, open_text, read_columns
+from .state import State, Which, make_state
+
+if TYPE_CHECKING:
+    from ..trajectory.frame import Frame
+    from ..trajectory.reader import Trajectory
+    from .export import Job
+
+
+def write(job: Job) -> None:
+    """A folder with tables for each frame and the history, or the tables of one frame."""
+    for frame in job.frames():
+        save(job.inside(f"grains-{frame.index:06d}.csv") if job.folder else job.main, grain_columns(frame))
+        if job.trajectory.has_contacts:
+            place = job.inside(f"contacts-{frame.index:06d}.csv") if job.folder else job.beside
+            assert place is not None
+            save(place, {**contact_columns(frame), "wall": wall_of_contact(frame)})
+    if job.folder:
+        columns, units = history_columns(job.trajectory)
+        save(job.inside("history.csv"), columns, units)
+
+
+def read(path: Path, which: Which) -> State:
+    """A table whose first line names the columns, also after #; units in brackets and empty lines do no harm."""
+    if which not in ("last", 0, -1):
+        raise FrameError(path, which, 1)
+    with open_text(path) as file:
+        rows = list(_rows(file))
+    names = [name.strip() for name in rows[0][1]] if rows else []
+    rows = rows[1:]
+    return make_state(path, read_columns(path, names, rows), where=lambda row: f"line {rows[row][0]}")
+
+
+def save(path: Path, columns: dict[str, NDArray[Any]], units: dict[str, str] = UNITS) -> None:
+    """A table with units in brackets; every number is written so that reading gives the same bits."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(f"{name} [{units[name]}]" if units.get(name) else name for name in columns)
+        table.writerows(zip(*(column.tolist() for column in columns.values())))
+
+
+def history_columns(trajectory: Trajectory) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
+    """Columns of the history with their units; forces on walls as NAME_x, NAME_y, NAME_z."""
+    from ..observe.history import COLUMNS
+
+    history, units = dict(trajectory.history), dict(COLUMNS)
+    forces = history.pop("wall_force", np.zeros((0, 0, 3)))
+    columns = {name: history.pop(name) for name in COLUMNS if name in history} | history
+    names = [wall.name for wall in trajectory[-1].walls]
+    for w in range(forces.shape[1]):
+        for k, letter in enumerate("xyz"):
+            name = f"{names[w] if w < len(names) else f'wall{w}'}_{letter}"
+            columns[name], units[name] = forces[:, w, k], "N"
+    return columns, units
+
+
+def wall_of_contact(frame: Frame) -> NDArray[Any]:
+    """(c,) name of the wall of each contact; empty between grains."""
+    names = np.array(["", *(wall.name for wall in frame.walls)])
+    return names[np.maximum(frame.contacts.pair[:, 1].astype(np.int64) - len(frame) + 1, 0)]
+
+
+def _rows(file: IO[str]) -> Iterator[Row]:
+    """Number and words of each line, names first; the first line tells by what they are separated."""
+    separator, remark = "", (0, "")
+    for number, line in enumerate(file, start=1):
+        text = line.strip()
+        if text.startswith("#"):
+            remark = number, text.lstrip("# ")
+        if not text or text.startswith("#"):
+            continue
+        if not separator:
+            separator = next((mark for mark in ",;\t" if mark in text), " ")
+            if _is_number(_split(text, separator)[0]) and remark[1]:  # the names are in the remark above
+                yield remark[0], _split(remark[1], separator)
+        yield number, _split(text, separator)
+
+
+def _split(text: str, separator: str) -> Sequence[str]:
+    if separator == " " or '"' not in text:
+        return text.split() if separator == " " else text.split(separator)
+    return next(csv.reader([text], delimiter=separator))
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,119 @@
+"""Export a trajectory, or one frame of it, to a file of another program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .draft import Draft
+from .errors import FrameError
+from .table import Format, to_write
+
+if TYPE_CHECKING:
+    from ..trajectory.frame import Frame
+    from ..trajectory.reader import Trajectory
+
+Tell = Callable[[int, int], None]
+
+
+def export(
+    trajectory: Trajectory | str | Path,
+    to: str,
+    path: str | Path | None = None,
+    frames: int | Literal["last", "all"] = "all",
+    *,
+    force: bool = False,
+    tell: Tell | None = None,
+) -> Path:
+    """Write frames of a trajectory in another format; returns the file or folder that was made.
+
+    to     : "gsd", "lammps", "extxyz", "csv" or "vtu"
+    path   : file or folder to make; default: named after the trajectory, beside it
+    frames : number of a frame, "last" or "all"
+    force  : overwrite what is there
+    tell   : called with the frames done and their total
+
+    >>> export("piston.vtkhdf", "gsd")
+    """
+    if isinstance(trajectory, (str, Path)):
+        from ..trajectory.reader import Trajectory
+
+        to_write(to, Path(trajectory))  # a wrong name is told before a file is opened
+        with Trajectory(trajectory) as opened:
+            return export(opened, to, path, frames, force=force, tell=tell)
+    known = to_write(to, trajectory.path)
+    chosen = choose(trajectory, frames)
+    folder = known.folder and frames == "all"
+    target = Path(path) if path is not None else default_target(trajectory.path, known, folder=folder)
+    if target.name in ("", ".."):
+        target = target.resolve()
+    with Draft(target, trajectory.path, force=force, folder=folder) as draft:
+        known.room.write(Job(trajectory, chosen, target, draft, folder, tell))
+    return target
+
+
+def default_target(source: Path, known: Format, *, folder: bool) -> Path:
+    """What an export is called if nobody says: named after the trajectory, beside it."""
+    return source.with_name(f"{source.stem}-{known.name}" if folder else source.stem + known.suffix)
+
+
+def choose(trajectory: Trajectory, frames: int | str) -> Sequence[int]:
+    """Numbers of the frames that were asked for."""
+    count = len(trajectory)
+    if frames == "all":
+        return range(count)
+    number = -1 if frames == "last" else frames
+    if not isinstance(number, int) or not -count <= number < count:
+        raise FrameError(trajectory.path, frames, count)
+    return [number % count]
+
+
+@dataclass
+class Job:
+    """What a room needs to write: frames to read, names to write to."""
+
+    trajectory: Trajectory
+    chosen: Sequence[int]
+    target: Path
+    draft: Draft
+    folder: bool
+    tell: Tell | None
+
+    def frames(self) -> Iterator[Frame]:
+        """The chosen frames, one by one."""
+        for done, index in enumerate(self.chosen):
+            yield self.trajectory[index]
+            if self.tell is not None:
+                self.tell(done + 1, len(self.chosen))
+
+    @property
+    def main(self) -> Path:
+        """Where to write the one file of grains."""
+        return self.draft.path(self.target)
+
+    @property
+    def beside(self) -> Path | None:
+        """Where to write the contacts, in a file of their own; None without contacts."""
+        name = f"{self.target.stem}-contacts{self.target.suffix}"
+        return self.draft.path(self.target.with_name(name)) if self.trajectory.has_contacts else None
+
+    def inside(self, name: str) -> Path:
+        """Where to write a file in the folder."""
+        return self.draft.path(self.target / name)
+
+    @cached_property
+    def bounds(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Lowest and highest corner (3,) of a box around all grains of all chosen frames."""
+        lower, upper = np.full(3, np.inf), np.full(3, -np.inf)
+        for index in self.chosen:
+            frame = self.trajectory[index]
+            position, radius = frame.position.astype(float), frame.radius[:, None]
+            np.minimum(lower, (position - radius).min(axis=0), out=lower)
+            np.maximum(upper, (position + radius).max(axis=0), out=upper)
+        return lower, upper

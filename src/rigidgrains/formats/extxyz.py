@@ -1,0 +1,116 @@
+"""Extended XYZ, as ASE and OVITO read it: grains in one file, contacts as points in another beside it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .columns import bodies, lines, normal_force, tangential_force
+from .errors import FormatError
+from .rows import Row, open_text, read_columns
+from .state import State, Which, make_state, pick
+
+if TYPE_CHECKING:
+    from ..trajectory.frame import Frame
+    from .export import Job
+
+PROPERTIES = re.compile(r'\bProperties\s*=\s*"?([^\s"]+)', re.IGNORECASE)
+DIMENSION = re.compile(r"\bdimension=([23])\b")
+
+
+def write(job: Job) -> None:
+    """Every frame as a block; all grains are of species X, which stands for no element."""
+    beside = job.beside
+    with ExitStack() as stack:
+        grains = stack.enter_context(job.main.open("w", encoding="ascii", newline="\n"))
+        contacts = stack.enter_context(beside.open("w", encoding="ascii", newline="\n")) if beside else None
+        for frame in job.frames():
+            grains.write(_block(frame, _grains(frame)))
+            if contacts:
+                contacts.write(_block(frame, _contacts(frame)))
+
+
+def read(path: Path, which: Which) -> State:
+    """One block; properties pos, radius or diameter, velo, spin, mass and id."""
+    with open_text(path) as file:
+        frame, (comment, names, rows) = pick(_blocks(path, enumerate(file, start=1)), which, path)
+    said = DIMENSION.search(comment)
+    dimension = int(said[1]) if said else None
+    columns = read_columns(path, names, rows)
+    return make_state(path, columns, frame=frame, dimension=dimension, where=lambda row: f"line {rows[row][0]}")
+
+
+def _grains(frame: Frame) -> dict[str, NDArray[Any]]:
+    return {
+        "pos": frame.position,
+        "radius": frame.radius,
+        "velo": frame.velocity,
+        "spin": frame.spin,
+        "angle" if frame.dimension == 2 else "quaternion": frame.orientation,
+        "mass": frame.mass,
+        "load": frame.load,
+        "contact_number": frame.contact_number,
+        "material": frame.material,
+        "id": frame.id,
+    }
+
+
+def _contacts(frame: Frame) -> dict[str, NDArray[Any]]:
+    contacts = frame.contacts
+    return {
+        "pos": contacts.point,
+        "pair": np.stack([bodies(frame, 0), bodies(frame, 1)], axis=1),
+        "normal": contacts.normal,
+        "gap": contacts.gap,
+        "force": contacts.force,
+        "normal_force": normal_force(frame),
+        "tangential_force": tangential_force(frame),
+        "status": contacts.status,
+    }
+
+
+def _block(frame: Frame, arrays: dict[str, NDArray[Any]]) -> str:
+    tables = {name: array if array.ndim > 1 else array[:, None] for name, array in arrays.items()}
+    kinds = [f"{name}:{'I' if table.dtype.kind in 'iu' else 'R'}:{table.shape[1]}" for name, table in tables.items()]
+    columns = [column for table in tables.values() for column in table.T]
+    comment = (
+        f"Properties=species:S:1:{':'.join(kinds)} Time={frame.time!r} step={frame.step} "
+        f'dimension={frame.dimension} pbc="F F F"'
+    )
+    return f"{len(arrays['pos'])}\n{comment}\n{lines(columns, start='X ')}"
+
+
+def _blocks(path: Path, numbered: Iterator[tuple[int, str]]) -> Iterator[tuple[str, list[str], list[Row]]]:
+    """Comment, names of the columns and rows of each block."""
+    for number, line in numbered:
+        if not line.strip():
+            continue
+        if not line.strip().isdigit():
+            raise FormatError(path, f"line {number}: {line.strip()[:40]!r} should be the number of grains")
+        count = int(line)
+        _, comment = next(numbered, (0, ""))
+        rows: list[Row] = [(place, row.split()) for place, row in islice(numbered, count)]
+        if len(rows) < count:
+            told = f"the last frame ends after {len(rows)} of its {count} grains; choose an earlier frame"
+            raise FormatError(path, told)
+        yield comment, _names(path, number + 1, comment), rows
+
+
+def _names(path: Path, number: int, comment: str) -> list[str]:
+    """One name for each column; those of a vector end in _x, _y, _z."""
+    found = PROPERTIES.search(comment)
+    parts = found[1].split(":") if found else []
+    if not parts or len(parts) % 3 or not all(count.isdigit() for count in parts[2::3]):
+        raise FormatError(path, f"line {number}: must say Properties=species:S:1:pos:R:3:radius:R:1, with a radius")
+    names: list[str] = []
+    for name, count in zip(parts[0::3], map(int, parts[2::3])):
+        letters = "xyz" if count == 3 else range(count)
+        names += [name] if count == 1 else [f"{name}_{letter}" for letter in letters]
+    return names

@@ -1,0 +1,104 @@
+"""GSD in the HOOMD schema, as HOOMD-blue and OVITO read it; contacts between grains are bonds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .columns import normal_force, quaternions, tangential_force
+from .errors import FormatError, FrameError
+from .state import State, Which, make_state
+
+if TYPE_CHECKING:
+    from ..trajectory.frame import Frame
+    from .export import Job
+
+ROOM = 1.001  # of the box: positions in single precision must not fall outside
+
+
+def write(job: Job) -> None:
+    """Every frame; single precision, as the schema wants it."""
+    hoomd = package(job.target)
+    half = np.maximum(*np.abs(job.bounds))  # the box is centred at the origin
+    box = [*(2.0 * ROOM * half), 0.0, 0.0, 0.0]
+    types = [f"material{k}" for k in range(len(job.trajectory[0].friction))]
+    with hoomd.open(str(job.main), "w") as file:
+        for frame in job.frames():
+            file.append(_frame(hoomd, frame, box, types))
+
+
+def read(path: Path, which: Which) -> State:
+    """One frame; radius is half the diameter, spin comes from log/particles/spin where we wrote it."""
+    hoomd = package(path)
+    try:
+        with hoomd.open(str(path), "r") as file:
+            index, count = -1 if which == "last" else which, len(file)
+            if not -count <= index < count:
+                raise FrameError(path, which, count)
+            frame = file[index % count]
+    except (OSError, RuntimeError) as problem:
+        raise FormatError(path, f"cannot be read: {problem}") from None
+    particles, space = frame.particles, range(3)
+    columns: dict[str, NDArray[Any]] = {"diameter": particles.diameter, "mass": particles.mass}
+    columns |= {"xyz"[k]: particles.position[:, k] for k in space}
+    columns |= {"v" + "xyz"[k]: particles.velocity[:, k] for k in space}
+    if (spin := frame.log.get("particles/spin")) is not None:
+        columns |= {"spin_" + "xyz"[k]: spin[:, k] for k in space}
+    columns = {name: column.astype(float) for name, column in columns.items()}
+    return make_state(path, columns, frame=index % count, dimension=int(frame.configuration.dimensions))
+
+
+def package(path: Path) -> Any:
+    """The module gsd.hoomd, or a clear line without it."""
+    try:
+        import gsd.hoomd
+    except ImportError:
+        raise FormatError(path, "GSD needs the package gsd; pip install 'rigidgrains[formats]'") from None
+    return gsd.hoomd
+
+
+def _frame(hoomd: Any, frame: Frame, box: list[float], types: list[str]) -> Any:
+    out, single = hoomd.Frame(), np.float32
+    n, q = len(frame), quaternions(frame)
+    disk = frame.dimension == 2
+    inertia = (0.5 if disk else 0.4) * frame.mass * frame.radius**2
+    out.configuration.step, out.configuration.dimensions = frame.step, frame.dimension
+    out.configuration.box = [*box[:2], 0.0, *box[3:]] if disk else box
+    grains = out.particles
+    grains.N, grains.types, grains.typeid = n, types, frame.material
+    grains.position, grains.velocity = frame.position.astype(single), frame.velocity.astype(single)
+    grains.orientation, grains.diameter = q.astype(single), (2.0 * frame.radius).astype(single)
+    grains.mass = frame.mass.astype(single)
+    grains.moment_inertia = (inertia[:, None] * (np.array([0, 0, 1]) if disk else np.ones(3))).astype(single)
+    grains.angmom = angular_momentum(q, frame.spin, inertia).astype(single)
+    out.log = {name: np.array([figure]) for name, figure in frame.figures.items()}
+    out.log["particles/spin"], out.log["particles/load"] = frame.spin, frame.load
+    out.log["particles/contact_number"] = frame.contact_number
+    out.log["wall_force"] = frame.wall_force
+    if frame.has_contacts:
+        _add_bonds(out, frame)
+    return out
+
+
+def _add_bonds(out: Any, frame: Frame) -> None:
+    """Contacts between grains that carry a force; what is logged once must be logged in every frame, even if empty."""
+    contacts = frame.contacts
+    bonded = (contacts.status > 0) & (contacts.pair[:, 1] < len(frame))
+    out.bonds.types, out.bonds.N = ["sticking", "sliding"], int(bonded.sum())
+    out.bonds.group, out.bonds.typeid = contacts.pair[bonded], contacts.status[bonded] - 1
+    out.log["bonds/force"] = np.linalg.norm(contacts.force[bonded].astype(float), axis=1)
+    out.log["bonds/normal_force"] = normal_force(frame)[bonded]
+    out.log["bonds/tangential_force"] = tangential_force(frame)[bonded]
+
+
+def angular_momentum(q: NDArray[Any], spin: NDArray[Any], inertia: NDArray[Any]) -> NDArray[Any]:
+    """(n, 4) angular momentum as HOOMD keeps it, the quaternion 2 q (0, L) with L in the frame of the grain.
+
+    The moment of inertia of a sphere is the same about all axes, so that this is 2 I (0, spin) q.
+    """
+    w, v = q[:, :1], q[:, 1:]
+    product = np.concatenate([-(spin * v).sum(axis=1, keepdims=True), w * spin + np.cross(spin, v)], axis=1)
+    return 2.0 * inertia[:, None] * product

@@ -1,0 +1,146 @@
+"""A state of grains read from a file: what a simulation can start from."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import FormatError, FrameError
+from .table import to_read
+
+Array = NDArray[np.float64]
+T = TypeVar("T")
+Which = int | Literal["last"]
+
+FARTHEST = 1e100
+POSITIVE = ("radius", "diameter", "mass")
+
+
+@dataclass(frozen=True)
+class State:
+    """Grains in the order of their ids, or as written where there are none. What the file does not know is None.
+
+    position : (n, 3) m; radius : (n,) m
+    velocity : (n, 3) m/s; spin : (n, 3) rad/s; mass : (n,) kg; ids : (n,)
+    dimension : 2 or 3, as the file says; else 2 if all z are equal and nothing moves along z
+    frame : number of the frame in its file
+    gravity : (3,) m/s^2; dt : s, of the run that made the state
+    """
+
+    position: Array
+    radius: Array
+    dimension: int
+    frame: int = 0
+    velocity: Array | None = None
+    spin: Array | None = None
+    mass: Array | None = None
+    ids: NDArray[np.int64] | None = None
+    gravity: Array | None = None
+    dt: float | None = None
+
+    @property
+    def flat(self) -> bool:
+        """All z are equal and nothing moves along z."""
+        return is_flat(self.position, self.velocity)
+
+
+def read_state(path: str | Path, frame: Which = "last") -> State:
+    """The grains of one frame of a file: a LAMMPS dump, extended XYZ, CSV, GSD, or a trajectory of our own.
+
+    >>> read_state("settled.dump").position
+    """
+    path = Path(path)
+    state: State = to_read(path).room.read(path, frame)
+    return state
+
+
+def make_state(
+    path: Path,
+    columns: Mapping[str, NDArray[Any]],
+    *,
+    frame: int = 0,
+    dimension: int | None = None,
+    where: Callable[[int], str] = "grain {}".format,
+    **more: Any,
+) -> State:
+    """A state from columns x, y, z, radius or diameter, vx ..., spin_x ..., mass, id; `where` names a bad row."""
+    for name in ("x", "y"):
+        if name not in columns:
+            raise FormatError(path, f"has no column {name}; columns x, y, z and radius are needed")
+    if "radius" not in columns and "diameter" not in columns:
+        raise FormatError(path, "has no column radius or diameter; a rigid grain needs one")
+    if not len(columns["x"]):
+        raise FormatError(path, f"frame {frame} has no grains; choose another")
+    for name, column in columns.items():
+        bad = ~(np.abs(column) <= FARTHEST)
+        if name in POSITIVE:
+            bad |= ~(column > 0.0)
+        if bad.any():
+            row = int(np.argmax(bad))
+            wanted = "greater than zero" if name in POSITIVE else "a finite number"
+            raise FormatError(path, f"{where(row)}: {name} = {column[row]:g}, and must be {wanted}")
+    position, velocity = _vectors(columns, "x", "y", "z"), _vectors(columns, "vx", "vy", "vz")
+    assert position is not None
+    ids = columns["id"].astype(np.int64) if "id" in columns else None
+    if dimension is None:
+        dimension = 2 if is_flat(position, velocity) else 3
+    state = State(
+        position,
+        np.ascontiguousarray(columns["radius"] if "radius" in columns else 0.5 * columns["diameter"], dtype=float),
+        dimension,
+        frame,
+        velocity,
+        _vectors(columns, "spin_x", "spin_y", "spin_z"),
+        np.ascontiguousarray(columns["mass"], dtype=float) if "mass" in columns else None,
+        ids,
+        **more,
+    )
+    return state if ids is None else _sorted(path, state, ids)
+
+
+def is_flat(position: Array, velocity: Array | None) -> bool:
+    """All z are equal and nothing moves along z."""
+    return not np.ptp(position[:, 2]) and (velocity is None or not velocity[:, 2].any())
+
+
+def pick(frames: Iterable[T], which: Which, path: Path) -> tuple[int, T]:
+    """Number and content of one of the frames, which are read no further than needed."""
+    wanted, count = -1 if which == "last" else which, 0
+    if wanted < 0:
+        kept = deque(enumerate(frames), maxlen=-wanted)
+        if len(kept) == -wanted:
+            return kept[0]
+        count = len(kept)
+    else:
+        for index, content in enumerate(frames):
+            if index == wanted:
+                return index, content
+            count = index + 1
+    raise FrameError(path, which, count)
+
+
+def _vectors(columns: Mapping[str, NDArray[Any]], *names: str) -> Array | None:
+    """(n, 3) from columns, absent ones are 0; None without any."""
+    if not any(name in columns for name in names):
+        return None
+    out = np.zeros((len(columns["x"]), 3))
+    for k, name in enumerate(names):
+        if name in columns:
+            out[:, k] = columns[name]
+    return out
+
+
+def _sorted(path: Path, state: State, ids: NDArray[np.int64]) -> State:
+    order = np.argsort(ids, kind="stable")
+    twice = np.flatnonzero(np.diff(ids[order]) == 0)
+    if len(twice):
+        raise FormatError(path, f"id {ids[order][twice[0]]} is given to two grains; ids must differ")
+    arrays = ("position", "radius", "velocity", "spin", "mass", "ids")
+    fields = {name: getattr(state, name) for name in state.__dataclass_fields__}
+    return State(**fields | {name: fields[name][order] for name in arrays if fields[name] is not None})

@@ -1,0 +1,111 @@
+"""VTK unstructured grids in XML, with the arrays appended as raw bytes, and collections in time for ParaView."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .columns import bodies, normal_force, tangential_force
+
+if TYPE_CHECKING:
+    from ..trajectory.frame import Frame
+    from .export import Job
+
+Array = NDArray[Any]
+KINDS = {"f": "Float", "i": "Int", "u": "UInt"}
+ENDIAN = f'byte_order="{"LittleEndian" if sys.byteorder == "little" else "BigEndian"}"'
+VERTEX = 1
+
+
+def write(job: Job) -> None:
+    """A folder with a grid of grains and one of contacts for each frame, or the grids of one frame."""
+    series: dict[str, list[tuple[float, str]]] = {"grains": []}
+    if job.trajectory.has_contacts:
+        series["contacts"] = []
+    for frame in job.frames():
+        for kind, grid in (("grains", _grains), ("contacts", _contacts)):
+            if kind not in series:
+                continue
+            name = f"{kind}-{frame.index:06d}.vtu"
+            place = job.inside(name) if job.folder else job.main if kind == "grains" else job.beside
+            assert place is not None
+            points, data = grid(frame)
+            save(place, points, data, time=frame.time)
+            series[kind].append((frame.time, name))
+    if job.folder:
+        for kind, steps in series.items():
+            job.inside(f"{kind}.pvd").write_text(_collection(steps), encoding="utf-8")
+
+
+def save(path: Path, points: Array, data: Mapping[str, Array], *, time: float) -> None:
+    """Points (n, 3), each a cell of its own, with their data."""
+    n = len(points)
+    blocks: list[Array] = []
+    place = 0
+
+    def array(name: str, values: Array, *, tuples: bool = False) -> str:
+        nonlocal place
+        values = np.ascontiguousarray(values)
+        blocks.append(values)
+        kind = f"{KINDS[values.dtype.kind]}{8 * values.dtype.itemsize}"
+        shape = f'NumberOfComponents="{values.shape[1] if values.ndim > 1 else 1}"'
+        shape += f' NumberOfTuples="{len(values)}"' if tuples else ""
+        text = f'<DataArray type="{kind}" Name="{escape(name)}" {shape} format="appended" offset="{place}"/>'
+        place += 8 + values.nbytes
+        return text
+
+    head = [
+        '<?xml version="1.0"?>',
+        f'<VTKFile type="UnstructuredGrid" version="1.0" {ENDIAN} header_type="UInt64">',
+        "<UnstructuredGrid>",
+        f"<FieldData>{array('TimeValue', np.array([time]), tuples=True)}</FieldData>",
+        f'<Piece NumberOfPoints="{n}" NumberOfCells="{n}">',
+        "<PointData>",
+        *(array(name, values) for name, values in data.items()),
+        "</PointData>",
+        f"<Points>{array('Points', points)}</Points>",
+        "<Cells>",
+        array("connectivity", np.arange(n, dtype=np.int64)),
+        array("offsets", np.arange(1, n + 1, dtype=np.int64)),
+        array("types", np.full(n, VERTEX, np.uint8)),
+        "</Cells>",
+        "</Piece>",
+        "</UnstructuredGrid>",
+        '<AppendedData encoding="raw">',
+    ]
+    with path.open("wb") as file:
+        file.write("\n".join(head).encode() + b"\n_")
+        for block in blocks:
+            file.write(np.uint64(block.nbytes).tobytes())
+            file.write(block.tobytes())
+        file.write(b"\n</AppendedData>\n</VTKFile>\n")
+
+
+def _grains(frame: Frame) -> tuple[Array, dict[str, Array]]:
+    names = ("radius", "velocity", "spin", "orientation", "mass", "load", "contact_number", "material", "id")
+    return frame.position, {name: getattr(frame, name) for name in names}
+
+
+def _contacts(frame: Frame) -> tuple[Array, dict[str, Array]]:
+    contacts = frame.contacts
+    return contacts.point, {
+        "pair": np.stack([bodies(frame, 0), bodies(frame, 1)], axis=1),
+        "normal": contacts.normal,
+        "gap": contacts.gap,
+        "force": contacts.force,
+        "normal_force": normal_force(frame),
+        "tangential_force": tangential_force(frame),
+        "status": contacts.status,
+    }
+
+
+def _collection(steps: list[tuple[float, str]]) -> str:
+    rows = [f'<DataSet timestep="{time!r}" part="0" file="{name}"/>' for time, name in steps]
+    head = f'<?xml version="1.0"?>\n<VTKFile type="Collection" version="1.0" {ENDIAN}>\n<Collection>\n'
+    return head + "\n".join(rows) + "\n</Collection>\n</VTKFile>\n"
