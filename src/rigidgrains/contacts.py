@@ -61,7 +61,7 @@ class Contacts:
         self.wall_rows: list[slice] = []
         self._elements = 0
         none = np.empty(0, np.int32)
-        self.candidates = Candidates(PairCandidates(none, none, 0), [], [])
+        self.candidates = Candidates(PairCandidates(none, none, 0), [])
         self._pairs = np.empty((0, 2), np.int32)
         self._geometry = np.empty((0, 8))
         self._forces = np.empty((0, 4))
@@ -155,13 +155,12 @@ class Contacts:
                 bodies.friction[wall.material], floor,
                 self._carried, self._pairs[rows], self._geometry[rows], self._forces[rows],
             )  # fmt: skip
-            if wall.bends and len(near.grains):
-                self._geometry[rows, 3] += bend(bodies, w, near, dt)
+            self._geometry[rows, 3] += near.sink
             self.wall_rows.append(rows)
 
     def overlooked(self, bodies: Bodies, neighbours: Neighbours, dt: float) -> Array | None:
         """Relative speeds (n,) with which to gather again, if a pair that is no contact would overlap; else None."""
-        return overlooked(bodies, neighbours, self.candidates, dt)
+        return overlooked(bodies, neighbours, dt)
 
     def _place_elements(self, bodies: Bodies, wall: WallCandidates) -> int:
         """Motion rows for the surface elements of a rotating wall, each at the velocity of its place; the first row."""
@@ -172,20 +171,6 @@ class Contacts:
             bodies.motion = np.concatenate([bodies.motion, more])
         bodies.motion[first : self._elements, 0:3] = wall.velocity  # their mobility stays zero
         return first
-
-
-def bend(bodies: Bodies, w: int, near: WallCandidates, dt: float) -> Array:
-    """How much a grain that glides along a concave or turning wall would sink into it within the step (m), <= 0.
-
-    Normals are fixed within a step. On a drum the chord of each step ends beyond the circle, and with g_pos that would
-    never be taken back: the gap to be closed is smaller by as much.
-    """
-    ahead = bodies.walls[w].ahead(bodies.motion[bodies.count + w, 0:3], dt)
-    glide = bodies.motion[near.grains, 0:3] - near.approach(bodies)[:, None] * near.normal
-    there = bodies.position[near.grains] + dt * glide
-    each = np.arange(len(near.grains), dtype=np.int32)
-    gap, _ = ahead.shape.gaps(each, there, bodies.radius[near.grains])
-    return np.minimum(gap - near.gap, 0.0)
 
 
 @kernel

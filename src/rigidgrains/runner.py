@@ -180,7 +180,7 @@ def _copy_scene(path: Path, folder: Path, files: list[Path]) -> None:
     pairs = [(path, folder / "scene.toml")]
     for file in files:
         beside = Path(os.path.relpath(file, path.parent))
-        if not file.is_absolute() and ".." not in beside.parts:
+        if ".." not in beside.parts:
             pairs.append((file, folder / beside))
     for source, target in pairs:
         if not target.exists() or not source.samefile(target):

@@ -35,17 +35,21 @@ class PairCandidates:
 
 @dataclass
 class WallCandidates:
-    """Grains near one wall: gap (m,), normal (m, 3), surface velocity (m, 3), previous contact row (m,)."""
+    """Grains near one wall: gap (m,), normal (m, 3), surface velocity (m, 3), previous contact row (m,).
+
+    sink : (m,) m, <= 0, how much each would sink into the wall within the step by gliding straight along it, see `sink`
+    """
 
     grains: Index
     gap: Array
     normal: Array
     velocity: Array
     last: Index
+    sink: Array
 
     def __getitem__(self, some: NDArray[np.int64]) -> WallCandidates:
         return WallCandidates(
-            self.grains[some], self.gap[some], self.normal[some], self.velocity[some], self.last[some]
+            self.grains[some], self.gap[some], self.normal[some], self.velocity[some], self.last[some], self.sink[some]
         )
 
     def approach(self, bodies: Bodies) -> Array:
@@ -55,11 +59,10 @@ class WallCandidates:
 
 @dataclass
 class Candidates:
-    """Candidates among the listed pairs and near each wall; `idle` are the grains near each wall that are none."""
+    """Candidates among the listed pairs and near each wall."""
 
     pairs: PairCandidates
     walls: list[WallCandidates]
-    idle: list[WallCandidates]
 
     @property
     def count(self) -> int:
@@ -72,41 +75,42 @@ def choose(bodies: Bodies, neighbours: Neighbours, dt: float, speed: Array | Non
     speed : (n,) m/s, least values of A, for grains that are known to become faster
     """
     pairs = neighbours.pairs
-    near = [_near_wall(bodies, w, listed) for w, listed in enumerate(neighbours.walls)]
+    near = [_near_wall(bodies, w, listed, dt) for w, listed in enumerate(neighbours.walls)]
     speed = _relative_speeds(bodies, neighbours, near, np.zeros(bodies.count) if speed is None else speed)
     margin = MARGIN * bodies.radius.min()
     row = np.empty_like(pairs.last)
     count = choose_pairs(pairs.start, pairs.partner, bodies.position, bodies.radius, speed, margin, dt, row)
-    candidates = Candidates(PairCandidates(row, pairs.last, count), [], [])
+    candidates = Candidates(PairCandidates(row, pairs.last, count), [])
     pairs.last = row
     for wall, listed in zip(near, neighbours.walls):
-        touches = wall.gap < margin + dt * speed[wall.grains]
-        keep = np.flatnonzero(touches)
+        keep = np.flatnonzero(wall.gap + wall.sink < margin + dt * speed[wall.grains])
         listed.last[:] = -1
         listed.last[keep] = np.arange(count, count + len(keep), dtype=np.int32)
         count += len(keep)
         candidates.walls.append(wall[keep])
-        candidates.idle.append(wall[np.flatnonzero(~touches)])
     return candidates
 
 
-def overlooked(bodies: Bodies, neighbours: Neighbours, candidates: Candidates, dt: float) -> Array | None:
-    """Speeds A (n,) after the solve, if some pair that is no candidate would overlap by then; None if all is well."""
+def overlooked(bodies: Bodies, neighbours: Neighbours, dt: float) -> Array | None:
+    """Speeds A (n,) after the solve, if some pair that is no candidate would overlap by then; None if all is well.
+
+    The lists themselves may be too short for the new motion: they are made anew first if a body has left its skin.
+    """
+    neighbours.widen(bodies, dt)
     pairs, least = neighbours.pairs, UNSEEN * bodies.radius.min()
-    for w, idle in enumerate(candidates.idle):
-        if bodies.walls[w].guided:
-            idle.velocity[:] = bodies.motion[bodies.count + w, 0:3]
+    near = [_near_wall(bodies, w, listed, dt) for w, listed in enumerate(neighbours.walls)]
+    idle = [wall[np.flatnonzero(wall.last < 0)] for wall in near]
     if not (
-        any((idle.gap - dt * idle.approach(bodies) < -least).any() for idle in candidates.idle if len(idle.grains))
+        any((wall.gap + wall.sink - dt * wall.approach(bodies) < -least).any() for wall in idle)
         or closes_unseen(
             pairs.start, pairs.partner, pairs.last, bodies.position, bodies.radius, bodies.motion, dt, least
         )
     ):
         return None
-    return _relative_speeds(bodies, neighbours, candidates.walls + candidates.idle, np.zeros(bodies.count))
+    return _relative_speeds(bodies, neighbours, near, np.zeros(bodies.count))
 
 
-def _near_wall(bodies: Bodies, w: int, listed: WallList) -> WallCandidates:
+def _near_wall(bodies: Bodies, w: int, listed: WallList, dt: float) -> WallCandidates:
     """Gap, normal and surface velocity for all grains listed near a wall."""
     wall = bodies.walls[w]
     grains = listed.grains
@@ -114,7 +118,24 @@ def _near_wall(bodies: Bodies, w: int, listed: WallList) -> WallCandidates:
     velocity = wall.surface_velocity(
         bodies.motion[bodies.count + w, 0:3], bodies.position[grains] + (bodies.radius[grains] + gap)[:, None] * normal
     )
-    return WallCandidates(grains, gap, normal, velocity, listed.last.copy())
+    near = WallCandidates(grains, gap, normal, velocity, listed.last.copy(), np.zeros(len(grains)))
+    if wall.bends and len(grains):
+        near.sink = sink(bodies, w, near, dt)
+    return near
+
+
+def sink(bodies: Bodies, w: int, near: WallCandidates, dt: float) -> Array:
+    """How much a grain that glides along a concave or turning wall would sink into it within the step (m), <= 0.
+
+    Normals are fixed within a step. On a drum the chord of each step ends beyond the circle, and with g_pos that would
+    never be taken back: the gap to be closed is smaller by as much.
+    """
+    ahead = bodies.walls[w].ahead(bodies.motion[bodies.count + w, 0:3], dt)
+    glide = bodies.motion[near.grains, 0:3] - near.approach(bodies)[:, None] * near.normal
+    there = bodies.position[near.grains] + dt * glide
+    each = np.arange(len(near.grains), dtype=np.int32)
+    gap, _ = ahead.shape.gaps(each, there, bodies.radius[near.grains])
+    return np.minimum(gap - near.gap, 0.0)
 
 
 def _relative_speeds(bodies: Bodies, neighbours: Neighbours, near: list[WallCandidates], speed: Array) -> Array:

@@ -57,6 +57,24 @@ class Neighbours:
         steps = [_wall_step(bodies, w, dt) for w in range(len(bodies.walls))]
         if not self.builds or self._stale(bodies, steps, dt):
             self._build(bodies, steps, dt)
+        self._count_travel(bodies, steps)
+
+    def widen(self, bodies: Bodies, dt: float) -> None:
+        """The same with the motion that was found: a blow throws bodies out of skins that were made for a slower one.
+
+        A piston that was stopped by the first grain before may now carry it along.
+        """
+        steps = [
+            dt * float(np.linalg.norm(bodies.motion[bodies.count + w, :3])) if wall.guided else 0.0
+            for w, wall in enumerate(bodies.walls)
+        ]
+        if self._stale(bodies, steps, dt):
+            steps = [step or _wall_step(bodies, w, dt) for w, step in enumerate(steps)]
+            self._build(bodies, steps, dt)
+            self._count_travel(bodies, steps)
+
+    def _count_travel(self, bodies: Bodies, steps: list[float]) -> None:
+        """A driven wall is charged with each step beforehand; a piston is asked where it is."""
         for wall, listed, step in zip(bodies.walls, self.walls, steps):
             listed.travel += 0.0 if wall.guided else step
 

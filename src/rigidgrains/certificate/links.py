@@ -1,0 +1,143 @@
+"""The contacts of a frame with everything that the laws speak of, recomputed from the state."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import surfaces
+from .state import Array, State, cross, dot, length
+
+Index = NDArray[np.int64]
+
+
+class Links:
+    """All candidates of the step. Bodies i (a grain) and j (a grain or a wall); R acts on j, n points from i to j.
+
+    normal, gap, force : as stored; r_n (c,) and r_t (c, 3) : parts of the force (N)
+    v_n (c,), v_t (c, 3) : parts of the contact velocity (m/s) at the end of the step
+    """
+
+    def __init__(self, state: State) -> None:
+        self.state, contacts = state, state.frame.contacts
+        pair = contacts.pair.astype(np.int64)
+        self.i, self.j = pair[:, 0], pair[:, 1]
+        self.normal, self.force = (np.asarray(array, dtype=float) for array in (contacts.normal, contacts.force))
+        self.gap = np.asarray(contacts.gap, dtype=float)
+        self.r_n = dot(self.force, self.normal)
+        self.r_t = self.force - self.r_n[:, None] * self.normal
+        v = self.velocity
+        self.v_n = dot(v, self.normal)
+        self.v_t = v - self.v_n[:, None] * self.normal
+
+    def __len__(self) -> int:
+        return len(self.i)
+
+    @cached_property
+    def at_wall(self) -> list[tuple[int, Index]]:
+        """Each wall with the numbers of its contacts."""
+        n = self.state.n
+        some = np.flatnonzero(self.j >= n)
+        return [(w, some[self.j[some] == n + w]) for w in range(len(self.state.walls))]
+
+    @cached_property
+    def between_grains(self) -> Index:
+        return np.flatnonzero(self.j < self.state.n)
+
+    @cached_property
+    def surface_velocity(self) -> Array:
+        """(c, 3) m/s, of the material of body j if it is a wall, at the point of contact; 0 for grains."""
+        state, out = self.state, np.zeros((len(self), 3))
+        for w, some in self.at_wall:
+            i, wall = self.i[some], state.walls_before[w]
+            touched = state.start[i] + (state.radius[i] + self.gap[some])[:, None] * self.normal[some]
+            out[some] = surfaces.surface_velocity(wall, state.wall_velocity[w], touched)
+        return out
+
+    @cached_property
+    def velocity(self) -> Array:
+        """(c, 3) m/s, of body j relative to body i at the point of contact, Eq. (contact-veloc)."""
+        state, i, j = self.state, self.i, self.j
+        turning = state.radius[:, None] * state.spin
+        v = self.surface_velocity - state.velocity[i] - cross(turning[i], self.normal)
+        pairs = self.between_grains
+        k = j[pairs]
+        v[pairs] += state.velocity[k] - cross(turning[k], self.normal[pairs])
+        return v
+
+    @cached_property
+    def mu(self) -> Array:
+        """(c,) coefficient of friction."""
+        state = self.state
+        material = np.append(state.frame.material, [wall.material for wall in state.walls]).astype(np.int64)
+        return np.asarray(state.frame.friction, dtype=float)[material[self.i], material[self.j]]
+
+    @cached_property
+    def m_n(self) -> Array:
+        """(c,) kg, Eq. (m-n)."""
+        state = self.state
+        inverse = np.append(1.0 / state.mass, [1.0 / wall.mass for wall in state.walls])
+        return 1.0 / (inverse[self.i] + inverse[self.j])
+
+    @cached_property
+    def m_t(self) -> Array:
+        """(c,) kg, Eq. (m-t): a piston does not give way sideways."""
+        state = self.state
+        inverse = np.append((1.0 + 1.0 / state.inertia_share) / state.mass, np.zeros(len(state.walls)))
+        return 1.0 / (inverse[self.i] + inverse[self.j])
+
+    @cached_property
+    def to_close(self) -> Array:
+        """(c,) m, the gap that may close in the step: g or max(g, 0), Eq. (gpos), less what a wall bends inwards."""
+        gap = np.maximum(self.gap, self.state.frame.figures["floor"])
+        for w, some in self.at_wall:
+            if self.bends(w) and some.size:
+                gap[some] += self._bend(w, some)
+        return gap
+
+    def bends(self, w: int) -> bool:
+        """True for walls that come closer to a grain that glides straight along them."""
+        wall = self.state.walls[w]
+        return bool(wall.shape.concave or np.any(wall.drive.spin))
+
+    def _bend(self, w: int, some: Index) -> Array:
+        """(m,) m <= 0, how much a grain that keeps to the wall's normal motion would sink into it within the step."""
+        state, i, n = self.state, self.i[some], self.normal[some]
+        free = state.free_velocity[i]
+        towards = dot(free - self.surface_velocity[some], n)
+        there = state.start[i] + state.dt * (free - towards[:, None] * n)
+        gap, _, _ = surfaces.gaps(state.walls[w], there, state.radius[i])
+        return np.minimum(gap - self.gap[some], 0.0)
+
+    @cached_property
+    def size(self) -> Array:
+        """(c,) N, |R|."""
+        return length(self.force)
+
+    @cached_property
+    def typical(self) -> float:
+        """N, mean |R| of the contacts that carry a force."""
+        some = self.size[self.size > 0.0]
+        return float(some.mean()) if some.size else 0.0
+
+    @cached_property
+    def scale(self) -> Array:
+        """(c,) N, the force that violations of the laws are held against: |R| + <|R|>."""
+        return self.size + self.typical
+
+    @cached_property
+    def speed(self) -> Array:
+        """(c,) m/s, the numbers that V + gap/dt is made of, added up."""
+        state = self.state
+        speed = state.speed[self.i] + state.speed[self.j] + np.abs(self.gap) / state.dt
+        for w, some in self.at_wall:
+            if self.bends(w):
+                speed[some] += (state.coordinate[self.i[some]] + state.coordinate[state.n + w]) / state.dt
+        return speed
+
+    @cached_property
+    def magnitude(self) -> Array:
+        """(c,) N, the numbers that a force asked for is made of, added up: rounding is relative to this."""
+        return self.size + self.m_n / self.state.dt * self.speed

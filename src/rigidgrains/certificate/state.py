@@ -1,0 +1,125 @@
+"""A frame in double precision, and what follows from it: the beginning of the step, names, magnitudes."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..trajectory.frame import Frame
+from ..walls import Wall
+from . import surfaces
+
+Array = NDArray[np.float64]
+
+# Of the numbers that a law is made of, by bytes of a stored number.
+ROUNDING = {8: 1e-10, 4: 4e-6}  # accepted: doubles gather errors over the sweeps, a single has one rounding of its own
+GRAININESS = {8: 1e-14, 4: 4e-6}  # what rounding of the stored numbers alone may do
+
+
+class State:
+    """Grains and walls of a frame. Walls follow the grains as bodies: wall w is body n + w.
+
+    rounding : relative error accepted in laws that hold to rounding; graininess : relative error of stored numbers
+    """
+
+    def __init__(self, frame: Frame) -> None:
+        self.frame, self.n, self.dt, self.dimension = frame, len(frame), frame.dt, frame.dimension
+        self.rounding = ROUNDING[frame.position.dtype.itemsize]
+        self.graininess = GRAININESS[frame.position.dtype.itemsize]
+        self.single = frame.position.dtype.itemsize == 4
+        self.position, self.velocity, self.spin = _double(frame.position), _double(frame.velocity), _double(frame.spin)
+        self.radius, self.mass, self.force = _double(frame.radius), _double(frame.mass), _double(frame.external_force)
+        self.gravity = _double(frame.gravity)
+        self.inertia_share = 0.5 if frame.dimension == 2 else 0.4
+        self.walls: list[Wall] = frame.walls
+        self.wall_velocity = _double(frame.wall_velocity)
+
+    @cached_property
+    def inertia(self) -> Array:
+        """(n,) kg m^2: m r^2/2 of a disk, 2 m r^2/5 of a sphere."""
+        return self.inertia_share * self.mass * self.radius**2
+
+    @cached_property
+    def velocity_before(self) -> Array:
+        return _double(self.frame.velocity_before)
+
+    @cached_property
+    def spin_before(self) -> Array:
+        return _double(self.frame.spin_before)
+
+    @cached_property
+    def start(self) -> Array:
+        """(n, 3) m, positions at the beginning of the step, Eq. (dx)."""
+        return self.position - self.dt * self.velocity
+
+    @cached_property
+    def free_velocity(self) -> Array:
+        """(n, 3) m/s, without contacts, Eq. (discr-free-veloc)."""
+        return self.velocity_before + self.dt * (self.gravity + self.force / self.mass[:, None])
+
+    @cached_property
+    def walls_before(self) -> list[Wall]:
+        """The walls at the beginning of the step."""
+        return [surfaces.moved_back(wall, velocity, self.dt) for wall, velocity in zip(self.walls, self.wall_velocity)]
+
+    @cached_property
+    def coordinate(self) -> Array:
+        """(n + walls,) m, the largest number in the place of each body: gaps are rounded to this times epsilon."""
+        grains = np.abs(self.position).max(axis=1) + self.dt * np.abs(self.velocity).max(axis=1) + self.radius
+        return np.append(grains, [surfaces.extent(wall) for wall in self.walls])
+
+    @cached_property
+    def speed(self) -> Array:
+        """(n + walls,) m/s, the numbers that contact velocities are made of, added up."""
+        grains = length(self.velocity) + self.radius * length(self.spin)
+        before = length(self.velocity_before) + self.radius * length(self.spin_before)
+        arm = [size(wall.drive.spin) * surfaces.extent(wall) for wall in self.walls]
+        return np.append(grains + before, length(self.wall_velocity) + arm)
+
+    def wall(self, w: int) -> str:
+        return f"wall '{self.walls[w].name}'"
+
+    def grain(self, i: int) -> str:
+        return f"grain {int(self.frame.id[i])}"
+
+    def body(self, b: int) -> str:
+        return self.grain(b) if b < self.n else self.wall(b - self.n)
+
+    def contact(self, c: int) -> str:
+        i, j = (int(b) for b in self.frame.contacts.pair[c])
+        return f"contact {c} of {self.body(i)} and {self.body(j)}"
+
+
+def dot(a: Array, b: Array) -> Array:
+    """(m,) products of vectors (m, 3)."""
+    return np.asarray(np.einsum("ij,ij->i", a, b))
+
+
+def length(vectors: Array) -> Array:
+    """(m,) of vectors (m, 3)."""
+    return np.sqrt(dot(vectors, vectors))
+
+
+def size(vector: Array) -> float:
+    """Of one vector (3,)."""
+    return float(np.sqrt(vector @ vector))
+
+
+def cross(a: Array, b: Array) -> Array:
+    """(m, 3) cross products of vectors (m, 3)."""
+    out = np.empty(np.broadcast_shapes(a.shape, b.shape))
+    for k in range(3):
+        x, y = (k + 1) % 3, (k + 2) % 3
+        out[:, k] = a[:, x] * b[:, y] - a[:, y] * b[:, x]
+    return out
+
+
+def guided(wall: Wall) -> bool:
+    return math.isfinite(wall.mass)
+
+
+def _double(array: NDArray[np.floating]) -> Array:
+    return np.asarray(array, dtype=float)

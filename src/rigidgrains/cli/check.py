@@ -1,0 +1,86 @@
+"""Command that certifies: check."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .words import Switch, app, out, plain, print_rows, refuse
+
+if TYPE_CHECKING:
+    from ..certificate import Certificate
+
+VIOLATED = 1
+
+
+@app.command
+def check(file: Path, /, *, frame: str = "all", tolerance: float | None = None, json: Switch = False) -> None:
+    """Hold the frames of a trajectory against the laws, from the stored numbers alone.
+
+    Ends with 0 if all frames are certified, 1 if a law is violated, 2 if the file cannot be checked.
+
+    Parameters
+    ----------
+    file
+        A trajectory, NAME.vtkhdf.
+    frame
+        Number of one frame (-1 is the last), `last`, or `all`.
+    tolerance
+        Accepted where laws hold to the accuracy of the sweeps, relative to the forces. Default: 0.005.
+    json
+        Print everything as one JSON object.
+    """
+    from ..certificate import TOLERANCE, check_file, summary
+    from ..trajectory.errors import TrajectoryError, damaged
+
+    if tolerance is not None and not 0.0 < tolerance < math.inf:
+        refuse(f"--tolerance {tolerance} accepts nothing or everything; give a positive number, 5e-3 for instance")
+    frames = _frames(frame)
+    certificates = []
+    try:
+        for certificate in check_file(file, frames, tolerance=TOLERANCE if tolerance is None else tolerance):
+            certificates.append(certificate)
+            if not json:
+                _print(certificate, full=frames is not None)
+    except TrajectoryError as problem:
+        refuse(str(problem))
+    except (OSError, KeyError, RuntimeError) as problem:  # a part of the file that is gone or cannot be read
+        refuse(str(damaged(file, problem)))
+    passed = all(certificate.passed for certificate in certificates)
+    if json:
+        from json import dumps
+
+        frames_told = [certificate.as_dict() for certificate in certificates]
+        told = {"file": str(file), "passed": passed, "verdict": summary(certificates), "frames": frames_told}
+        print(dumps(told))
+    else:
+        out.print(
+            f"[bold {'green' if passed else 'red'}]{plain(file)}[/]: {plain(summary(certificates))}", soft_wrap=True
+        )
+    if not passed:
+        sys.exit(VIOLATED)
+
+
+def _frames(word: str) -> list[int] | None:
+    """Numbers of the frames asked for; None for all of them."""
+    if word == "all":
+        return None
+    if word == "last":
+        return [-1]
+    try:
+        return [int(word)]
+    except ValueError:
+        refuse(f"--frame {word} is no frame; give a number, last or all")
+
+
+def _print(certificate: Certificate, *, full: bool) -> None:
+    """A line; with all laws if a single frame was asked for, with those that are violated else."""
+    if full:
+        print_rows(certificate.rows())
+        return
+    colour = "" if certificate.passed else "[red]"
+    out.print(f"{certificate.title}: {colour}{plain(certificate.verdict)}", soft_wrap=True)
+    if certificate.failed:
+        print_rows([(f"  {broken.name}", str(broken)) for broken in certificate.failed])
