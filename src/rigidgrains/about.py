@@ -13,9 +13,12 @@ from . import __version__
 
 if TYPE_CHECKING:
     from .scene import Solver
+    from .trajectory.frame import Frame
     from .trajectory.reader import Trajectory
 
 Rows = list[tuple[str, str]]
+
+QUICK = 200_000  # contacts that can be checked while one waits
 
 
 def versions() -> Rows:
@@ -92,6 +95,7 @@ def trajectory_facts(path: Path) -> Rows:
             ),
             ("checkpoint", checkpoint_of(path) or "none: the run cannot be resumed"),
         ]
+        rows.append(("certificate", f"of the last frame: {_certificate(last, path)}"))
         if report := trajectory.report:
             rows.append(("rigidity", str(report["rigidity"]["verdict"])))
             rows += [("stopped", str(report["stopped"]))] * bool(report["stopped"])
@@ -99,6 +103,15 @@ def trajectory_facts(path: Path) -> Rows:
         else:
             rows.append(("state", f"not finished; rigidgrains resume {path} goes on with it"))
     return rows
+
+
+def _certificate(frame: Frame, path: Path) -> str:
+    """Verdict on a frame, where it can be had in a moment."""
+    from .certificate import check
+
+    if len(frame.contacts) > QUICK:
+        return f"rigidgrains check {path} tells"
+    return check(frame).verdict
 
 
 def _apart(steps: Any) -> str:
