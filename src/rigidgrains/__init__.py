@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from .trajectory.resume import resume
     from .trajectory.writer import Checkpoints, TrajectoryWriter
     from .view.packing import draw_packing
-    from .view.series import draw_history
+    from .view.series import draw_history, draw_plots
+    from .view.video import write_video
 
 # Where each public name lives. Loaded on first use: importing the package, or asking the command line for help,
 # compiles nothing.
@@ -61,6 +62,7 @@ _HOMES = {
     "TrajectoryWriter": "trajectory.writer",
     "draw_history": "view.series",
     "draw_packing": "view.packing",
+    "draw_plots": "view.series",
     "kinetic_energy": "observe.measure",
     "load_scene": "scene",
     "loads": "observe.measure",
@@ -68,6 +70,7 @@ _HOMES = {
     "resume": "trajectory.resume",
     "rigidity": "observe.rigidity",
     "wall_forces": "observe.measure",
+    "write_video": "view.video",
 }
 
 __all__ = [
@@ -99,6 +102,7 @@ __all__ = [
     "TrajectoryWriter",
     "draw_history",
     "draw_packing",
+    "draw_plots",
     "kinetic_energy",
     "load_scene",
     "loads",
@@ -106,6 +110,7 @@ __all__ = [
     "resume",
     "rigidity",
     "wall_forces",
+    "write_video",
 ]
 
 

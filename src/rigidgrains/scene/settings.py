@@ -151,6 +151,6 @@ class Output(Section):
     )
     picture: bool = Field(default=True, strict=True, description="draw the last state")
     plot: bool = Field(default=True, strict=True, description="plot the recorded quantities")
-    colour: Literal["load", "rotation", "speed", "radius"] = Field(
+    colour: Literal["load", "rotation", "speed", "radius", "contacts", "id", "status"] = Field(
         default="load", description="what the colour of a grain shows"
     )

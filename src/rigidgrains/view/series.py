@@ -1,46 +1,132 @@
-"""A plot of energy, overlap and sweeps against time."""
+"""Plots of a run: what was recorded against time, and distributions over grains and contacts of one frame."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from ..observe.history import History
+from . import state_panels, time_panels
+from .save import save_figure
+from .time_panels import Record
 
-BLUE, RED, GREY = "#1f5a92", "#b3382c", "#8a8a8a"
+if TYPE_CHECKING:
+    from ..trajectory.frame import Frame
+    from ..trajectory.reader import Trajectory
+
+OverTime = Callable[[Axes, Record], None]
+OfFrame = Callable[[Axes, "Frame"], None]
+
+OVER_TIME: dict[str, OverTime] = {
+    "energies": time_panels.energies,
+    "overlap": time_panels.overlap,
+    "sweeps": time_panels.sweeps,
+    "residual": time_panels.residual,
+    "walls": time_panels.walls,
+    "rigidity": time_panels.rigidity,
+}
+OF_FRAME: dict[str, OfFrame] = {
+    "forces": state_panels.forces,
+    "rose": state_panels.rose,
+    "sizes": state_panels.sizes,
+}
+PANELS = (*OVER_TIME, *OF_FRAME)
+NEEDS_CONTACTS = ("forces", "rose")
+WIDTH, HEIGHT = 3.9, 2.75  # inches of one panel among several
 
 
-def draw_history(history: History, path: str | Path | None = None) -> Figure:
-    """Three panels over time: kinetic energy, mean and largest overlap, sweeps per step."""
-    figure = Figure(figsize=(8.0, 7.0), layout="constrained")
-    FigureCanvasAgg(figure)
-    top, middle, bottom = figure.subplots(3, 1, sharex=True)
-    time = history["time"]
-    top.plot(time, _positive(history["kinetic_energy"]), color=BLUE)
-    top.set(ylabel="kinetic energy (J)", yscale="log")
-    middle.plot(time, _positive(history["max_overlap"]), color=RED, label="largest")
-    middle.plot(time, _positive(history["mean_overlap"]), color=BLUE, label="mean")
-    middle.set(ylabel="overlap / mean radius", yscale="log")
-    middle.legend(frameon=False, loc="best")
-    sweeps, missed = history["sweeps"], history["converged"] == 0.0
-    bottom.plot(time, sweeps, color=BLUE, lw=0.8)
-    if missed.any():
-        bottom.plot(time[missed], sweeps[missed], ".", ms=3, color=RED, label="criterion not met")
-        bottom.legend(frameon=False, loc="best")
-    bottom.set(ylabel="sweeps per step", xlabel="time (s)", ylim=(0.0, None))
-    for axes in (top, middle, bottom):
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(color=GREY, alpha=0.25, lw=0.5)
-        axes.margins(x=0.01)
-    figure.align_ylabels()
+def draw_history(history: History | Trajectory, path: str | Path | None = None) -> Figure:
+    """What was recorded against time: energies, overlap, sweeps, residual, forces on walls, rigidity."""
+    record = Record.of(history)
+    figure = _figure([name for name in OVER_TIME if name != "walls" or record.wall_force.size], record, None, columns=2)
     if path is not None:
-        figure.savefig(path, dpi=180)
+        save_figure(figure, path)
     return figure
 
 
-def _positive(value: np.ndarray) -> np.ndarray:
-    """Zeros have no place on a logarithmic axis: leave them out."""
-    return np.where(value > 0.0, value, np.nan)
+def draw_plots(
+    trajectory: Trajectory, path: str | Path | None = None, *, what: Sequence[str] = (), frame: int = -1
+) -> Figure:
+    """Panels of a trajectory on one sheet; write it to `path` (PNG, SVG or PDF) when given.
+
+    what  : names of PANELS; default: all that the file has something for
+    frame : the frame of which forces, directions and sizes are shown
+    """
+    for name in what:
+        check_panel(name)
+    state = trajectory[frame]
+    record = Record.of(trajectory)
+    absent = _absent(record, state)
+    for name in what:
+        if name in absent:
+            raise ValueError(f"{trajectory.path}: there is nothing to plot as {name!r}: {absent[name]}")
+    figure = _figure(list(what) or [name for name in PANELS if name not in absent], record, state, columns=3)
+    if path is not None:
+        save_figure(figure, path)
+    return figure
+
+
+def check_panel(name: str) -> None:
+    """Refuse a name that is none, with the nearest."""
+    if name not in PANELS:
+        near = get_close_matches(name, PANELS, n=1, cutoff=0.6)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise ValueError(f"plot {name!r} is unknown; {hint}choose among {', '.join(PANELS)}")
+
+
+def _absent(record: Record, state: Frame) -> dict[str, str]:
+    """Panels that would be empty, and why."""
+    absent = {} if record.wall_force.size else {"walls": "the scene has no walls"}
+    if not state.has_contacts:
+        absent |= dict.fromkeys(NEEDS_CONTACTS, "it was written without contacts; run again with contacts")
+    elif not state_panels.carrying(state).any():
+        absent |= dict.fromkeys(NEEDS_CONTACTS, f"no contact of frame {state.index} carries a force")
+    elif not state_panels.between_grains(state).any():
+        absent["rose"] = f"no two grains press on each other in frame {state.index}"
+    return absent
+
+
+def _figure(names: list[str], record: Record, state: Frame | None, *, columns: int) -> Figure:
+    columns = min(columns, len(names))
+    rows = math.ceil(len(names) / columns)
+    single = len(names) == 1
+    inches = (6.0, 4.2) if single else (columns * WIDTH, rows * HEIGHT)
+    engine = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08)
+    figure = Figure(figsize=inches, dpi=200, layout=engine, facecolor="white")
+    FigureCanvasAgg(figure)
+    for k, name in enumerate(names):
+        polar = {"projection": "polar"} if name == "rose" else {}
+        axes = figure.add_subplot(rows, columns, k + 1, **polar)  # type: ignore[arg-type]
+        if name in OVER_TIME:
+            OVER_TIME[name](axes, record)
+        else:
+            assert state is not None
+            OF_FRAME[name](axes, state)
+        _tidy(axes)
+    return figure
+
+
+def _tidy(axes: Axes) -> None:
+    axes.tick_params(which="both", labelsize=8.5, width=0.6)
+    axes.xaxis.label.set_fontsize(9.5)
+    axes.yaxis.label.set_fontsize(9.5)
+    axes.title.set_fontsize(9.5)
+    axes.grid(color="#8a8a8a", alpha=0.22, lw=0.5)
+    axes.set_axisbelow(True)
+    if axes.name != "polar":
+        axes.spines[["top", "right"]].set_visible(False)
+    for spine in axes.spines.values():
+        spine.set_linewidth(0.6)
+    legend = axes.get_legend()
+    if legend is not None:
+        legend.set_frame_on(False)
+        for text in legend.get_texts():
+            text.set_fontsize(8)

@@ -1,4 +1,4 @@
-"""Walls of a 2D scene as lines."""
+"""Walls of a 2D scene as lines, bars and circles."""
 
 from __future__ import annotations
 
@@ -6,38 +6,54 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.lines import Line2D
+from matplotlib.patches import Circle, Polygon
 from numpy.typing import NDArray
 
 from ..detect.shapes import Cylinder, Plane, Plate
 from ..walls import Wall
+from .extent import Box
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
+WALL, PISTON = "#4a4a4a", "#3c4a5c"
 
 
-def wall_lines(walls: list[Wall], low: Array, high: Array) -> Iterator[tuple[Array, dict[str, Any]]]:
-    """Points (m, 2) and line style of each wall; low, high are the corners of the view. Planes end where they meet."""
-    planes = [wall.shape for wall in walls if isinstance(wall.shape, Plane)]
+def wall_artists(walls: list[Wall], box: Box) -> Iterator[Artist]:
+    """What to draw for each wall. Planes end at the box and where they meet others; a piston is a bar."""
+    planes = [(wall.shape.point, wall.shape.normal) for wall in walls if isinstance(wall.shape, Plane)]
+    planes += [(corner, sign * axis) for corner, sign in ((box.low, 1.0), (box.high, -1.0)) for axis in np.eye(3)[:2]]
     for wall in walls:
         shape = wall.shape
-        style = {"color": "#1b1b1b", "lw": 3.0} if wall.guided else {"color": "#444444", "lw": 1.4}
         if isinstance(shape, Plane):
-            reach = 2.0 * float(np.linalg.norm(high - low) + np.linalg.norm(shape.point[:2] - low))
             along = np.array([-shape.normal[1], shape.normal[0]])
-            yield shape.point[:2] + np.outer(_meet(shape, along, planes, reach), along), style
+            line = shape.point[:2] + np.outer(_ends(shape, along, planes, 4.0 * box.diagonal), along)
+            if wall.guided:
+                back = -0.016 * box.diagonal * shape.normal[:2]
+                yield Polygon(np.vstack([line, line[::-1] + back]), color=PISTON, lw=0, zorder=4, gid=wall.name)
+            else:
+                yield _line(line, 1.5, wall.name)
         elif isinstance(shape, Plate):
-            yield shape.point[:2] + np.outer([-shape.half[0], shape.half[0]], shape.along[:2]), style
+            line = shape.point[:2] + np.outer([-shape.half[0], shape.half[0]], shape.along[:2])
+            yield _line(line, 2.4, wall.name)
         elif isinstance(shape, Cylinder):
-            angle = np.linspace(0.0, 2.0 * np.pi, 361)
-            yield shape.point[:2] + shape.radius * np.column_stack([np.cos(angle), np.sin(angle)]), style
+            fill = "none" if shape.inside else "#b5b5b5"
+            yield Circle(
+                tuple(shape.point[:2]), shape.radius, ec=WALL, fc=fill, lw=1.8, zorder=4, gid=wall.name
+            )  # fmt: skip
 
 
-def _meet(plane: Plane, along: Array, planes: list[Plane], reach: float) -> tuple[float, float]:
+def _line(line: Array, width: float, name: str) -> Line2D:
+    return Line2D(line[:, 0], line[:, 1], color=WALL, lw=width, solid_capstyle="round", zorder=4, gid=name)
+
+
+def _ends(plane: Plane, along: Array, planes: list[tuple[Array, Array]], reach: float) -> tuple[float, float]:
     """Ends of a plane's line, cut by the planes in front of which it lies; the whole line if nothing would be left."""
     low, high = -reach, reach
-    for other in planes:
-        slope = float(along @ other.normal[:2])
+    for point, normal in planes:
+        slope = float(along @ normal[:2])
         if abs(slope) < 1e-9:
             continue
-        cut = float((other.point - plane.point)[:2] @ other.normal[:2]) / slope
-        low, high = (max(low, cut), high) if slope > 0.0 else (low, min(high, cut))
+        end = float((point - plane.point)[:2] @ normal[:2]) / slope
+        low, high = (max(low, end), high) if slope > 0.0 else (low, min(high, end))
     return (low, high) if low < high else (-reach, reach)

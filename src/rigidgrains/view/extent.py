@@ -1,0 +1,89 @@
+"""How far the scene reaches: the box around grains and walls of one or many frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..detect.shapes import Cylinder, Plane, Plate, sideways
+from ..trajectory.frame import Frame
+from ..walls import Wall
+
+Array = NDArray[Any]
+
+FAR = 20.0  # spreads of the packing: a grain beyond has escaped, and is not followed
+
+
+@dataclass(frozen=True)
+class Box:
+    """Corners (3,) in m."""
+
+    low: Array
+    high: Array
+
+    @property
+    def diagonal(self) -> float:
+        return float(np.linalg.norm(self.high - self.low))
+
+    def grown(self, by: float) -> Box:
+        return Box(self.low - by, self.high + by)
+
+    def corners(self) -> Array:
+        """(8, 3)"""
+        return np.array(list(product(*zip(self.low, self.high))))
+
+
+def box_around(frames: Iterable[Frame]) -> Box:
+    """The box that holds the grains of all frames, and the walls that are not far from them."""
+    boxes = [_box_of(frame) for frame in frames]
+    return Box(np.min([box.low for box in boxes], axis=0), np.max([box.high for box in boxes], axis=0))
+
+
+def _box_of(frame: Frame) -> Box:
+    position, radius = np.asarray(frame.position, float), np.asarray(frame.radius, float)[:, None]
+    if frame.dimension == 2:
+        radius = radius * np.array([1.0, 1.0, 0.0])
+    if len(position) > 10:
+        first, last = np.quantile(position, [0.05, 0.95], axis=0)
+        reach = FAR * max(float(np.max(last - first)), float(radius.max()))
+        inside = ((position > first - reach) & (position < last + reach)).all(axis=1)
+        position, radius = position[inside], radius[inside]
+    if not len(position):
+        return Box(np.zeros(3), np.ones(3))
+    box = Box((position - radius).min(axis=0), (position + radius).max(axis=0))
+    low, high, reach = box.low.copy(), box.high.copy(), 2.0 * box.diagonal
+    for wall in frame.walls:
+        for point in _marks(wall, box):
+            point = np.clip(point, box.low - reach, box.high + reach)
+            low, high = np.minimum(low, point), np.maximum(high, point)
+    if frame.dimension == 2:
+        low[2] = high[2] = 0.0
+    return Box(low, high)
+
+
+def _marks(wall: Wall, box: Box) -> Iterator[Array]:
+    """Points of a wall that ought to be seen."""
+    shape: Any = wall.shape
+    middle = 0.5 * (box.low + box.high)
+    if isinstance(shape, Plane):
+        away = float((middle - shape.point) @ shape.normal)
+        foot = middle - away * shape.normal
+        if abs(away) < 1.5 * box.diagonal and np.abs(shape.normal).max() > 0.999:
+            yield foot
+    elif isinstance(shape, Plate):
+        across = np.cross(shape.normal, shape.along)
+        for a, b in product((-1.0, 1.0), repeat=2):
+            yield shape.point + a * shape.half[0] * shape.along + b * shape.half[1] * across
+    elif isinstance(shape, Cylinder):
+        side = sideways(shape.axis)
+        other = np.cross(shape.axis, side)
+        half = shape.half
+        centre = shape.point if np.isfinite(half) else shape.point + ((middle - shape.point) @ shape.axis) * shape.axis
+        end = (half if np.isfinite(half) else 0.0) * shape.axis
+        for angle, along in product(np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False), (-1.0, 1.0)):
+            yield centre + along * end + shape.radius * (np.cos(angle) * side + np.sin(angle) * other)
