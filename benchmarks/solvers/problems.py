@@ -17,8 +17,10 @@ import rigidgrains as rg
 from rigidgrains import integrate
 from rigidgrains.contacts import ContactProblem
 from rigidgrains.simulation import Simulation
+from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps
 from rigidgrains.solve.sweeps import Sweeps
+from rigidgrains.walls import Drive
 
 FOLDER = Path(__file__).parent / "build"  # saved steps; ignored by git, made again when it is missing
 PRESSURE = 0.01
@@ -60,7 +62,8 @@ def tilt(dimension: int, n: int, mu: float) -> ContactProblem:
 def shake(dimension: int, n: int, mu: float) -> ContactProblem:
     """The same packing on a base that jumps up, at a hundredth of a diameter per step."""
     problem = clone(piston_step(dimension, n, mu))
-    base = int(problem.pairs[problem.pairs[:, 1] >= n, 1].min())
+    downwards = problem.geometry[:, dimension - 1] < -0.999
+    base = problem.pairs[downwards & (problem.pairs[:, 1] >= n), 1][0]
     problem.motion[base, dimension - 1] += 0.01
     return problem
 
@@ -82,32 +85,24 @@ def impact(n: int) -> ContactProblem:
     return saved(f"impact-{n}", make)
 
 
-def shear(n: int, step: int = 0) -> ContactProblem:
-    """Disks between a rough base that moves sideways and a rough piston: a step of a slow flow."""
-
-    def make() -> ContactProblem:
-        simulation = flowing(n)
-        for _ in range(60 * step):
-            simulation.step()
-        return raised(simulation, 0.0)
-
-    return saved(f"shear-{n}-{step}", make)
+def shear(n: int, step: int = 0, rough: float = 0.5) -> ContactProblem:
+    """Disks between a base that moves sideways and a piston, both of friction `rough`: one of each sixty steps."""
+    return saved(f"shear-{n}-{step}-{rough:g}", lambda: raised(flowing(n, 400 + 60 * step, rough), 0.0))
 
 
-def flowing(n: int) -> Simulation:
-    """A packing sheared for a while by its base."""
+def flowing(n: int, steps: int, rough: float) -> Simulation:
+    """A packing sheared by its base for so many steps."""
     simulation = pressed(2, n, 0.3, 0)
-    base, piston = simulation.bodies.walls[0], simulation.bodies.walls[-1]
-    friction = simulation.bodies.friction
-    rough = len(friction)
-    grown = np.full((rough + 1, rough + 1), 5.0)
-    grown[:rough, :rough] = friction
-    simulation.bodies.friction = grown
-    base.material = piston.material = rough
-    base.drive = rg.walls.Drive(velocity=np.array([0.01, 0.0, 0.0]))
-    simulation.solver = Sweeps(order="symmetric", criterion=FixedSweeps(300))
-    for _ in range(400):
-        simulation.step()
+    bodies = simulation.bodies
+    kinds = len(bodies.friction)
+    friction = np.full((kinds + 1, kinds + 1), rough)
+    friction[:kinds, :kinds] = bodies.friction
+    bodies.friction = friction
+    base = next(wall for wall in bodies.walls if wall.shape.normal[1] > 0.999)
+    base.material = bodies.walls[-1].material = kinds
+    base.drive = Drive(velocity=np.array([0.01, 0.0, 0.0]))
+    simulation.solver = Sweeps(order="symmetric", criterion=FixedSweeps(200))
+    simulation.run(steps=steps)
     return simulation
 
 
@@ -129,19 +124,27 @@ def box(dimension: int, n: int, mu: float, seed: int, *, piston: bool = True) ->
 
 
 def pressed(dimension: int, n: int, mu: float, seed: int) -> Simulation:
-    """Press the grains together until they rest. Velocities lose 2 % a step: rattlers would never stop."""
-    sweeps = 50 if n < 10_000 else 100
-    simulation = Simulation(
-        box(dimension, n, mu, seed), dt=1.0, solver=Sweeps(order="symmetric", criterion=FixedSweeps(sweeps)), seed=seed
-    )
-    for step in range(1500):
+    """Press the grains together with soft sweeps, then let them come to rest as rigid ones.
+
+    Velocities lose 2 % a step: without gravity rattlers would never stop.
+    """
+    soft, rigid = Sweeps(order="symmetric", criterion=FixedSweeps(50)), AcceleratedSweeps(max_sweeps=500)
+    simulation = Simulation(box(dimension, n, mu, seed), dt=1.0, solver=soft, seed=seed)
+    settle(simulation, 1500, 1e-5)
+    simulation.solver = rigid
+    settle(simulation, 40, 1e-7)
+    simulation.bodies.motion[:, :6] = 0.0
+    return simulation
+
+
+def settle(simulation: Simulation, most: int, speed: float) -> None:
+    """Step until the piston rests."""
+    for step in range(most):
         simulation.step()
         motion = simulation.bodies.motion
         motion[:, :6] *= 0.98
-        if step > 60 and np.abs(motion[-1, :3]).max() < 1e-5 and np.abs(motion[:, :3]).max() < 1e-3:
+        if step > 20 and np.abs(motion[-1, :3]).max() < speed and np.abs(motion[:, :3]).max() < 1e-3:
             break
-    motion[:, :6] = 0.0
-    return simulation
 
 
 def raised(simulation: Simulation, share: float) -> ContactProblem:
@@ -153,3 +156,29 @@ def raised(simulation: Simulation, share: float) -> ContactProblem:
     simulation.neighbours.refresh(bodies, simulation.dt)
     simulation.contacts.gather(bodies, simulation.neighbours, simulation.dt, gap="g_pos")
     return simulation.contacts.problem(bodies, simulation.dt)
+
+
+def pressed_chain(n: int) -> ContactProblem:
+    """n touching spheres against a wall; the last one is pressed with a force of 1e-4: nothing else comes near."""
+    place = [[0.5 + k, 0.0, 0.0] for k in range(n)]
+    scene = rg.Scene(dimension=3, friction=0.0)
+    scene.add_grains(name="chain", positions=place, radius=0.5, density=6.0 / math.pi)
+    scene.add_plane("wall", point=(0, 0, 0), normal=(1, 0, 0))
+    scene.add_force(grains="chain", force=(-1e-4, 0.0, 0.0), index=n - 1)
+    return raised(Simulation(scene, dt=1.0), 0.0)
+
+
+def diluted(dimension: int, mu: float) -> ContactProblem:
+    """Layers of grains, each in the hollows of the one below, without every seventh grain; under a piston."""
+    side, rise = (30, math.sqrt(0.75)) if dimension == 2 else (12, math.sqrt(0.5))
+    layer = np.indices((side,) * (dimension - 1)).reshape(dimension - 1, -1).T
+    height = [np.full(len(layer), k * rise) for k in range(side)]
+    place = 0.5 + np.concatenate([np.column_stack([layer + 0.5 * (k % 2), height[k]]) for k in range(side)])
+    place = place[np.random.default_rng(1).random(len(place)) > 1.0 / 7.0]
+    up, area = np.eye(dimension)[-1], side ** (dimension - 1)
+    upper = np.full(dimension, side + 0.5)
+    scene = rg.Scene(dimension=dimension, friction=mu)
+    scene.add_grains(positions=place, radius=0.5, density=1.0)
+    scene.add_box(lower=np.zeros(dimension), upper=upper, open=["top"])
+    scene.add_piston("piston", point=(1.0 + (side - 1) * rise) * up, normal=-up, mass=area, load=PRESSURE * area)
+    return raised(Simulation(scene, dt=1.0), 0.0)

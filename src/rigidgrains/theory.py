@@ -14,13 +14,16 @@ Q_PARALLEL = 0.5  # Eq. (q1)
 
 # A long wave of wave number k decays by exp(-q (k d)^2) per sweep. Independent draws average to the parallel law. A
 # sweep along the chain, R_i = (R_i-1 (new) + R_i+1 (old))/2, multiplies it by exp(ikd)/(2 - exp(-ikd)), which is
-# exp(-(kd)^2 + ...), and so does one backwards; blocks of many contacts are such sweeps.
+# exp(-(kd)^2 + ...), and so does one backwards; blocks of many contacts are such sweeps. A chain has two colours, and
+# each in turn multiplies the wave by cos(kd) = exp(-(kd)^2/2 + ...). Half of the sweeps begin with the colour that came
+# last, which changes nothing: three of four count.
 Q = {
     "Random": Q_RANDOM,
     "RandomSequential": 0.5,
     "Ordered": 1.0,
     "Symmetric": 1.0,
     "RandomBlocks": 1.0,
+    "Coloured": 0.75,
     "Parallel": Q_PARALLEL,
 }
 

@@ -1,7 +1,7 @@
 """Colours: contacts of one colour share no body that can move, so they may be updated at the same time.
 
 A body that moves and has many contacts, such as a piston, would need a colour for each of them. Its contacts form an
-overflow list that is swept one after another. Walls that cannot be moved by a force block no colour.
+overflow list that is swept one after another. Walls that no force can move block no colour.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from .kernels import update
 
 Index = NDArray[np.int32]
 
-COLOURS = 63  # most colours, one bit each; a contact that finds none free goes to the overflow list
-HUB = 32  # a body with more contacts is a hub
-WORTH = 4096  # contacts of one colour below which threads cost more than they save
+HUB = 32  # a body with more contacts is a hub; two others block at most 2 (HUB - 1) colours
+COLOURS = 63  # a bit for each; what is left over is the overflow list
+WORTH = 32_768  # contacts of one colour below which threads cost more than they save
 
 threaded = njit(cache=True, parallel=True, error_model="numpy")
 
@@ -31,16 +31,22 @@ class Colouring:
 
     sequence : (c,) contacts
     start    : (colours + 1,) where each colour begins in the sequence
-    serial   : (colours,) True for the overflow list, the last colour if there is one
+    overflow : the colour that must be swept one after another, -1 if there is none
     """
 
     sequence: Index
     start: NDArray[np.int64]
-    serial: NDArray[np.bool_]
+    overflow: int
 
     @property
     def count(self) -> int:
-        return len(self.serial)
+        return len(self.start) - 1
+
+    @property
+    def largest(self) -> int:
+        """Contacts of the largest colour whose contacts are free of each other."""
+        sizes = np.diff(self.start)
+        return int(np.delete(sizes, self.overflow).max(initial=0) if self.overflow >= 0 else sizes.max(initial=0))
 
     def arranged(self, colours: NDArray[np.int64]) -> Index:
         """The contacts in turn when the colours follow each other like this."""
@@ -49,46 +55,60 @@ class Colouring:
 
 def find_colouring(problem: ContactProblem, among: Index) -> Colouring:
     """Greedy colours for some contacts: each takes the first that neither of its bodies has."""
-    mobile = (problem.motion[:, 6:] != 0.0).any(axis=1)
-    colour = np.empty(len(among), np.int64)
-    _paint(among, problem.pairs, mobile, colour)
-    used, colour = np.unique(colour, return_inverse=True)
-    start = np.concatenate([[0], np.cumsum(np.bincount(colour, minlength=len(used)))])
-    sequence = among[np.argsort(colour, kind="stable")]
-    return Colouring(sequence, start, used == COLOURS)
-
-
-@kernel
-def _paint(among, pairs, mobile, colour):  # type: ignore[no-untyped-def]
-    """Choose the colours; COLOURS stands for the overflow list."""
-    contacts = np.zeros(len(mobile), np.int64)
-    taken = np.zeros(len(mobile), np.int64)  # a bit for each colour
-    for c in among:
-        contacts[pairs[c, 0]] += 1
-        contacts[pairs[c, 1]] += 1
-    for k in range(len(among)):
-        i, j = pairs[among[k], 0], pairs[among[k], 1]
-        colour[k] = COLOURS
-        if (mobile[i] and contacts[i] > HUB) or (mobile[j] and contacts[j] > HUB):
-            continue
-        blocked = (taken[i] if mobile[i] else 0) | (taken[j] if mobile[j] else 0)
-        for free in range(COLOURS):
-            if not blocked >> free & 1:
-                colour[k] = free
-                taken[i] |= np.int64(1) << free
-                taken[j] |= np.int64(1) << free
-                break
+    movable = (problem.motion[:, 6:] != 0.0).any(axis=1)
+    colour, sequence = np.empty(len(among), np.int64), np.empty(len(among), np.int32)
+    size = _paint(among, problem.pairs, movable, colour)
+    start = np.concatenate([[0], np.cumsum(size)])
+    _sort(among, colour, start[:-1].copy(), sequence)
+    used = np.flatnonzero(size)
+    overflow = len(used) - 1 if size[COLOURS] else -1
+    return Colouring(sequence, np.append(start[used], len(among)), overflow)
 
 
 @threaded
-def threaded_sweep(colours, sequence, start, serial, motion, pairs, geometry, forces, dt):  # type: ignore[no-untyped-def]
-    """Colour after colour; the contacts of a large one shared among threads. The bits do not depend on how many."""
+def threaded_sweep(  # type: ignore[no-untyped-def]
+    colours, sequence, start, overflow, worth, motion, pairs, geometry, forces, dt
+):
+    """Colour after colour; one with `worth` contacts is shared among threads. The bits do not depend on how many."""
     rate = 1.0 / dt
     for k in colours:
         first, last = start[k], start[k + 1]
-        if serial[k] or last - first < WORTH:
+        if k == overflow or last - first < worth:
             for at in range(first, last):
                 update(sequence[at], motion, pairs, geometry, forces, dt, rate)
         else:
             for at in prange(first, last):
                 update(sequence[at], motion, pairs, geometry, forces, dt, rate)
+
+
+@kernel
+def _paint(among, pairs, movable, colour):  # type: ignore[no-untyped-def]
+    """Choose the colours; returns the size of each. The last one is the overflow list."""
+    contacts = np.zeros(len(movable), np.int64)
+    taken = np.zeros(len(movable), np.int64)
+    size = np.zeros(COLOURS + 1, np.int64)
+    for c in among:
+        contacts[pairs[c, 0]] += 1
+        contacts[pairs[c, 1]] += 1
+    for k in range(len(among)):
+        i, j = pairs[among[k], 0], pairs[among[k], 1]
+        free = 0
+        if (movable[i] and contacts[i] > HUB) or (movable[j] and contacts[j] > HUB):
+            free = COLOURS
+        else:
+            blocked = (taken[i] if movable[i] else 0) | (taken[j] if movable[j] else 0)
+            while blocked >> free & 1:
+                free += 1
+            taken[i] |= np.int64(1) << free
+            taken[j] |= np.int64(1) << free
+        colour[k] = free
+        size[free] += 1
+    return size
+
+
+@kernel
+def _sort(among, colour, place, sequence):  # type: ignore[no-untyped-def]
+    """Contacts by colour, as they come within each; place is where the next of a colour goes."""
+    for k in range(len(among)):
+        sequence[place[colour[k]]] = among[k]
+        place[colour[k]] += 1

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,16 +15,36 @@ from numpy.typing import NDArray
 from ..contacts import ContactProblem
 from ..detect.clusters import find_clusters
 from ..theory import rigid_sweeps
+from .residual import momentum_error, residual
 
 
-class Criterion(Protocol):
-    """A rule that ends the iteration of a step."""
+class SweepCriterion(Protocol):
+    """A rule about what the last sweep has changed, or about how many there were."""
 
     def tolerance(self, mean: float) -> tuple[float, float] | None:
         """(epsilon, delta) for counting unsettled contacts, given <|R|>; None when sweeps need not be watched."""
 
     def satisfied(self, sweeps: int, unsettled: int, mean: float, previous: float) -> bool:
         """True when no further sweep is needed, given <|R|> after the last two sweeps."""
+
+
+class Verdict(NamedTuple):
+    """What a criterion found: whether it is met, and what it measured for that; NaN where it did not look."""
+
+    met: bool
+    residual: float = math.nan
+    momentum_error: float = math.nan
+
+
+@runtime_checkable
+class StateCriterion(Protocol):
+    """A rule about forces and velocities as they are, however they were found."""
+
+    def judge(self, problem: ContactProblem) -> Verdict:
+        """Whether a further sweep is needed."""
+
+
+Criterion = SweepCriterion | StateCriterion
 
 
 @dataclass(frozen=True)
@@ -107,6 +127,42 @@ class RigidSweeps:
         d = 2.0 * float(problem.radius.mean())
         needed = np.array([rigid_sweeps(extent, d, q, self.safety) for extent in clusters.extent])
         return needed[clusters.label[problem.pairs[:, 0]]]
+
+
+@dataclass(frozen=True)
+class ResidualCriterion:
+    """The residual of the natural map is at most epsilon: every contact obeys its law nearly."""
+
+    epsilon: float = 1e-4
+
+    def __post_init__(self) -> None:
+        _check("epsilon", self.epsilon, least=0.0)
+
+    def judge(self, problem: ContactProblem) -> Verdict:
+        local = residual(problem)
+        return Verdict(local <= self.epsilon, local)
+
+
+@dataclass(frozen=True)
+class MomentumCriterion:
+    """The momentum error is at most epsilon: the packing carries its load. The residual must be small as well.
+
+    To resolve a change dF of a load F ask for an epsilon of about dF/(100 F).
+    """
+
+    epsilon: float = 1e-2
+    residual: float = 1e-3
+
+    def __post_init__(self) -> None:
+        _check("epsilon", self.epsilon, least=0.0)
+        _check("residual", self.residual, least=0.0)
+
+    def judge(self, problem: ContactProblem) -> Verdict:
+        local = residual(problem)
+        if not local <= self.residual:
+            return Verdict(False, local)
+        whole = momentum_error(problem)
+        return Verdict(whole <= self.epsilon, local, whole)
 
 
 def _check(name: str, value: float, *, least: float) -> None:

@@ -42,14 +42,15 @@ class BlockRows:
 
     @classmethod
     def of(cls, W: sparse.csr_array, q: Array, mu: Array, dimension: int) -> BlockRows:
-        """From a matrix with 2 or 3 rows per contact; a plane contact gets a second tangent along which nothing moves."""
+        """From a matrix with 2 or 3 rows per contact. In the plane a tangent is added along which nothing moves."""
         contacts = len(mu)
         entries = sparse.coo_array(W)
         row, column = (3 * (at // dimension) + at % dimension for at in (entries.row, entries.col))
         # A zero on every diagonal keeps the block there.
         each, none = np.arange(3 * contacts), np.zeros(3 * contacts)
         place = (np.concatenate([row, each]), np.concatenate([column, each]))
-        blocks = sparse.coo_array((np.concatenate([entries.data, none]), place), shape=2 * (3 * contacts,)).tobsr((3, 3))
+        values = np.concatenate([entries.data, none])
+        blocks = sparse.coo_array((values, place), shape=2 * (3 * contacts,)).tobsr((3, 3))
         blocks.sort_indices()
         of_row = np.repeat(np.arange(contacts), np.diff(blocks.indptr))
         own = blocks.data[blocks.indices == of_row]

@@ -21,6 +21,8 @@ Array = NDArray[np.float64]
 
 MIRROR = np.array([1.0, -1.0, -1.0])
 TINY = 1e-300
+SHORT, LONG = 0.1, 0.5  # parts of a full step
+LIGHT = 1e-4
 
 
 class System(Protocol):
@@ -46,6 +48,7 @@ class Interior:
     x, u  : (c, 3), see above
     q     : (c, 3)
     scale : (c, 3) D: r = D x
+    hold  : weight with which r is held near where it is, in units of W
     """
 
     system: System
@@ -53,23 +56,30 @@ class Interior:
     scale: Array
     x: Array
     u: Array
+    hold: float = 0.0
 
     @classmethod
-    def start(cls, system: System, q: Array, mu: Array, dimension: int) -> Interior:
-        """Far inside: the same normal force and opening velocity everywhere."""
+    def around(cls, system: System, q: Array, mu: Array, dimension: int, r: Array, depth: float) -> Interior:
+        """Impulses r (c, 3) and their velocities, moved into the cones by a depth."""
         scale = np.ones_like(q)
         scale[:, 0] = 1.0 / np.where(mu > 0.0, mu, 1.0)
         scale[mu == 0.0, 1:] = 0.0
         scale[:, dimension:] = 0.0
-        x = np.zeros_like(q)
-        x[:, 0] = 1.0
-        return cls(system, scale * q, scale, x, x.copy())
+        x = np.divide(r, scale, out=np.zeros_like(r), where=scale > 0.0)
+        x[:, 0] = depth + np.maximum(x[:, 0], np.linalg.norm(x[:, 1:], axis=1))
+        u = scale * (system.times(r) + q)
+        u[:, 0] = depth + np.maximum(u[:, 0], 0.0)
+        return cls(system, scale * q, scale, x, u)
 
     def r(self) -> Array:
         return self.scale * self.x
 
     def step(self) -> float:
-        """One step with a predictor that chooses tau (Mehrotra); returns the part of the full step that was possible."""
+        """One step with a predictor that chooses tau (Mehrotra); returns the part of the full step that it took.
+
+        Short steps are a sign of a nearly singular matrix, which friction can cause: forces are then held near where
+        they are, the more the longer it lasts.
+        """
         x, u = self.x, self.u
         y = velocity_in_cone(u)
         tau = (x * y).sum() / len(x)
@@ -80,7 +90,8 @@ class Interior:
         straight = np.tile(np.eye(3), (len(x), 1, 1))
         straight[:, 0, 1:] = -slip  # from dy to du
         left = straight @ back @ back
-        factors = self.system.factorise(left, np.tile(np.eye(3), (len(x), 1, 1)), self.scale)
+        held = left + self.hold * (self.scale**2)[:, :, None] * np.eye(3)
+        factors = self.system.factorise(held, np.tile(np.eye(3), (len(x), 1, 1)), self.scale)
 
         def direction(target: Array) -> tuple[Array, Array]:
             """dx and du for F^-1 dx + F dy = middle^-1 o target and du = W dx + missing."""
@@ -97,6 +108,10 @@ class Interior:
         dx, du = direction(target)
         reach = min(1.0, 0.995 * largest_step(x, u, dx, du))
         self.x, self.u = x + reach * dx, u + reach * du
+        if reach < SHORT:
+            self.hold = max(LIGHT, 5.0 * self.hold)
+        elif reach > LONG:
+            self.hold = 0.2 * self.hold if self.hold > 0.01 * LIGHT else 0.0
         return reach
 
 
@@ -138,7 +153,7 @@ def largest_step(x: Array, u: Array, dx: Array, du: Array) -> float:
     x_t = np.linalg.norm(x[:, 1:], axis=1)
     c = (x[:, 0] - x_t) * (x[:, 0] + x_t)
     root = b * b - a * c
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         q = -(b + np.copysign(np.sqrt(np.maximum(root, 0.0)), b))
         ends = np.stack([q / a, c / q, -x[:, 0] / dx[:, 0], -u[:, 0] / du[:, 0]])
         ends[:2, root < 0.0] = np.inf

@@ -119,6 +119,22 @@ def checked_sweep(sequence, motion, pairs, geometry, forces, dt, epsilon, delta)
 
 
 @kernel
+def compare(before, forces, epsilon, delta):  # type: ignore[no-untyped-def]
+    """The same figures from the forces before and after a sweep."""
+    unsettled, total = 0, 0.0
+    for c in range(len(forces)):
+        change, force = 0.0, 0.0
+        for k in range(4):
+            change += (forces[c, k] - before[c, k]) ** 2
+            force += forces[c, k] ** 2
+        force = math.sqrt(force)
+        total += force
+        if not math.sqrt(change) <= epsilon * force + delta:
+            unsettled += 1
+    return unsettled, total
+
+
+@kernel
 def survey(motion, pairs, geometry, forces, dt, epsilon, delta):  # type: ignore[no-untyped-def]
     """What a sweep would find, changing nothing: contacts with |dR| > epsilon |R| + delta, and the sum of |R|."""
     rate = 1.0 / dt

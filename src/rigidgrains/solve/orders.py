@@ -9,7 +9,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ..contacts import ContactProblem
-from .kernels import checked_sweep, parallel_sweep, survey, sweep
+from .colouring import WORTH, find_colouring, threaded_sweep
+from .kernels import checked_sweep, compare, parallel_sweep, survey, sweep
 
 Index = NDArray[np.int32]
 
@@ -108,6 +109,54 @@ class Symmetric(Order):
         self._sequence = self._sequence[::-1].copy()
         return self._sequence
 
+    def turn(self, problem: ContactProblem, rng: Generator, *, fresh: bool) -> int:
+        """There and back; two sweeps."""
+        self.sweep(problem, rng)
+        self.sweep(problem, rng)
+        return 2
+
+
+@dataclass
+class Coloured(Order):
+    """Colour after colour, in random order; contacts of one colour share no movable body and are free for threads.
+
+    worth : contacts from which on a colour is shared among threads
+    """
+
+    worth: int = WORTH
+
+    def begin(self, problem: ContactProblem, among: Index | None = None) -> None:
+        super().begin(problem, among)
+        self._colouring = find_colouring(problem, self._sequence)
+        self._threads = self._colouring.largest >= self.worth
+
+    def sequence(self, rng: Generator) -> Index:
+        return self._colouring.arranged(rng.permutation(self._colouring.count))
+
+    def sweep(self, problem: ContactProblem, rng: Generator) -> None:
+        self.turn(problem, rng, fresh=True)
+
+    def turn(self, problem: ContactProblem, rng: Generator, *, fresh: bool) -> int:
+        """One sweep, in the same order as the one before unless a fresh one is asked for."""
+        p = problem
+        if not self._threads:
+            if fresh:
+                self._sequence = self.sequence(rng)
+            sweep(self._sequence, p.motion, p.pairs, p.geometry, p.forces, p.dt)
+            return 1
+        by = self._colouring
+        if fresh:
+            self._colours = rng.permutation(by.count)
+        threaded_sweep(
+            self._colours, by.sequence, by.start, by.overflow, self.worth, p.motion, p.pairs, p.geometry, p.forces, p.dt
+        )
+        return 1
+
+    def checked_sweep(self, problem: ContactProblem, rng: Generator, epsilon: float, delta: float) -> tuple[int, float]:
+        before = problem.forces.copy()
+        self.sweep(problem, rng)
+        return compare(before, problem.forces, epsilon, delta)
+
 
 class Parallel(Order):
     """Jacobi update: every force from the old forces of its neighbours. Unstable; a demonstrator."""
@@ -129,5 +178,6 @@ ORDERS: dict[str, type[Order]] = {
     "ordered": Ordered,
     "random_blocks": RandomBlocks,
     "symmetric": Symmetric,
+    "coloured": Coloured,
     "parallel": Parallel,
 }

@@ -1,7 +1,7 @@
 """Polish: semismooth Newton steps that take a nearly solved problem to rounding.
 
-Each contact is opening, sticking or sliding as its force r - u/w_nn says (Alart and Curnier). Forces are not unique
-where contacts are many; a small multiple of the mass matrix holds them near where they are, without moving the solution.
+Each contact is open, sticking or sliding as its force r - u/w_nn says (Alart and Curnier). Where contacts are many,
+forces are not unique: a small multiple of w_nn holds them near where they are, without moving the solution.
 """
 
 from __future__ import annotations

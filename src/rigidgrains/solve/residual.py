@@ -71,8 +71,9 @@ def momentum_error(problem: ContactProblem) -> float:
     net = np.zeros((len(p.motion), 3))
     mean_square = _add_forces(p.pairs, p.geometry, forces, net)
     load = max(0.5 * float(np.sqrt((net**2).sum(axis=1)).sum()), math.sqrt(mean_square))
-    inverse = p.motion[np.unique(p.pairs), 6]
-    mass = float((1.0 / inverse[inverse > 0.0]).sum())
+    touched = np.zeros(len(p.motion), np.bool_)
+    touched[p.pairs] = True
+    mass = float((1.0 / p.motion[touched & (p.motion[:, 6] > 0.0), 6]).sum())
     lost, gained = _virtual_power(p.motion, p.pairs, p.geometry, forces, p.dt)
     error = max(lost, gained) / strongest * mass / (load * load * p.dt)
     return error if math.isfinite(error) else math.inf
@@ -106,13 +107,14 @@ def _norms(motion, pairs, geometry, forces, dt):  # type: ignore[no-untyped-def]
     for c in range(len(pairs)):
         for k in range(4):
             most = max(most, abs(forces[c, k]))
-    scale = most if 0.0 < most < math.inf else 1.0
+    scale = most if 1e-290 < most < math.inf else 1.0
+    part = 1.0 / scale
     miss, force = 0.0, 0.0
     for c in range(len(pairs)):
         d_n, d_x, d_y, d_z = _miss(c, motion, pairs, geometry, forces, rate)
-        miss += (d_n / scale) ** 2 + (d_x / scale) ** 2 + (d_y / scale) ** 2 + (d_z / scale) ** 2
-        for k in range(4):
-            force += (forces[c, k] / scale) ** 2
+        miss += ((part * d_n) ** 2 + (part * d_x) ** 2) + ((part * d_y) ** 2 + (part * d_z) ** 2)
+        r_n, r_x, r_y, r_z = part * forces[c, 0], part * forces[c, 1], part * forces[c, 2], part * forces[c, 3]
+        force += (r_n * r_n + r_x * r_x) + (r_y * r_y + r_z * r_z)
     return scale * math.sqrt(miss), scale * math.sqrt(force)
 
 

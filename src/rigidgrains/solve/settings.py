@@ -4,18 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .criteria import Criterion, FixedSweeps, GlobalCriterion, LocalCriterion, RigidSweeps
+from .accelerated import AcceleratedSweeps
+from .criteria import (
+    Criterion,
+    FixedSweeps,
+    GlobalCriterion,
+    LocalCriterion,
+    MomentumCriterion,
+    ResidualCriterion,
+    RigidSweeps,
+)
 from .orders import ORDERS, Order, Ordered, RandomBlocks
+from .relaxed import RelaxedSweeps
 from .sweeps import Sweeps
 
 if TYPE_CHECKING:
     from ..scene import Solver
 
+METHODS: dict[str, type[Sweeps]] = {"sweeps": Sweeps, "accelerated": AcceleratedSweeps, "relaxed": RelaxedSweeps}
+
 
 def make_solver(settings: Solver) -> Sweeps:
     """The solver that a scene asks for."""
-    return Sweeps(
-        order=_order(settings), criterion=_criterion(settings), max_sweeps=settings.max_sweeps, gap=settings.gap
+    own = {"omega": settings.omega} if settings.method == "relaxed" else {}
+    return METHODS[settings.method](
+        order=_order(settings), criterion=_criterion(settings), max_sweeps=settings.max_sweeps, gap=settings.gap, **own
     )
 
 
@@ -35,4 +48,8 @@ def _criterion(settings: Solver) -> Criterion:
         return RigidSweeps(settings.rigidity)
     if settings.criterion == "global":
         return GlobalCriterion(settings.epsilon)
+    if settings.criterion == "residual":
+        return ResidualCriterion(settings.epsilon)
+    if settings.criterion == "momentum":
+        return MomentumCriterion(settings.epsilon, settings.residual)
     return LocalCriterion(settings.epsilon, settings.delta)

@@ -11,9 +11,12 @@ from numpy.random import Generator
 
 from ..contacts import ContactProblem
 from ..theory import Q
-from .criteria import Criterion, FixedSweeps, LocalCriterion, RigidSweeps
+from .criteria import Criterion, FixedSweeps, LocalCriterion, RigidSweeps, StateCriterion, SweepCriterion, Verdict
 from .kernels import apply_forces, total_force
 from .orders import ORDERS, Order
+from .pace import Pace
+
+LOOK = 3  # sweeps before the first look at the state; afterwards an eighth of those made, and at least as many
 
 
 @dataclass(frozen=True)
@@ -22,24 +25,37 @@ class SolveReport:
 
     updates    : contact updates, sweeps times candidates
     mean_force : <|R|> over all candidates (N)
+    residual, momentum_error : as solve/residual.py defines them; NaN where no criterion asked
+    restarts   : how often accelerated sweeps began anew
+    why        : what ended the sweeps
     """
 
     sweeps: int
     updates: int
     converged: bool
     mean_force: float
+    residual: float = math.nan
+    momentum_error: float = math.nan
+    restarts: int = 0
+    why: str = ""
 
     def after(self, earlier: SolveReport) -> SolveReport:
         """This solve, with the work of earlier attempts at the same step added."""
-        return replace(self, sweeps=self.sweeps + earlier.sweeps, updates=self.updates + earlier.updates)
+        return replace(
+            self,
+            sweeps=self.sweeps + earlier.sweeps,
+            updates=self.updates + earlier.updates,
+            restarts=self.restarts + earlier.restarts,
+        )
 
 
 @dataclass
 class Sweeps:
     """The paper's solver.
 
-    order      : a name ("random", "random_sequential", "ordered", "random_blocks", "symmetric", "parallel") or an Order
-    criterion  : LocalCriterion, GlobalCriterion, FixedSweeps or RigidSweeps
+    order      : a name ("random", "random_sequential", "ordered", "random_blocks", "symmetric", "coloured", "parallel")
+                 or an Order
+    criterion  : LocalCriterion, GlobalCriterion, FixedSweeps, RigidSweeps, ResidualCriterion or MomentumCriterion
     max_sweeps : a step that needs more ends unconverged, and is counted as such
     gap        : "g_pos" or "g", the gap that the shock law closes
     rigidity   : in place of a criterion, the l_diff over L that each step is to reach, 2.0 for instance
@@ -65,49 +81,94 @@ class Sweeps:
 
     def solve(self, problem: ContactProblem, rng: Generator) -> SolveReport:
         """Find the forces, starting from those carried over; velocities in `problem.motion` follow."""
-        order = copy.copy(self._order)  # a solver may serve several simulations at a time
+        criterion = self.criterion
+        assert isinstance(self.order, Order)
+        pace = self._pace(copy.copy(self.order), problem)  # a solver may serve several simulations at a time
         apply_forces(problem.motion, problem.pairs, problem.geometry, problem.forces, problem.dt)
         if problem.count == 0:
-            return SolveReport(sweeps=0, updates=0, converged=True, mean_force=0.0)
-        iterate = self._in_stages if isinstance(self.criterion, RigidSweeps) else self._until_settled
-        sweeps, updates, converged = iterate(problem, order, rng)
+            return SolveReport(sweeps=0, updates=0, converged=True, mean_force=0.0, why="no contacts")
+        if isinstance(criterion, RigidSweeps):
+            sweeps, updates, verdict = self._in_stages(problem, pace, rng, criterion)
+        else:
+            if isinstance(criterion, FixedSweeps):
+                sweeps, verdict = _so_many(problem, pace, rng, criterion.sweeps)
+            elif isinstance(criterion, StateCriterion):
+                sweeps, verdict = self._until_met(problem, pace, rng, criterion)
+            else:
+                sweeps, verdict = self._until_settled(problem, pace, rng, criterion)
+            sweeps += pace.closing
+            updates = sweeps * problem.count
+        if pace.finish(problem, rng, converged=verdict.met) and isinstance(criterion, StateCriterion):
+            verdict = criterion.judge(problem)  # of what is handed back
         mean = total_force(problem.forces) / problem.count
-        return SolveReport(sweeps, updates, converged and math.isfinite(mean), mean)
+        converged = verdict.met and math.isfinite(mean)
+        why = "criterion met" if converged else f"not met by {sweeps} sweeps"
+        if not math.isfinite(mean):
+            why = "the forces are not finite"
+        if pace.trouble:
+            why += f"; {pace.trouble}"
+        return SolveReport(
+            sweeps, updates, converged, mean, verdict.residual, verdict.momentum_error, pace.restarts, why
+        )
 
-    def _until_settled(self, problem: ContactProblem, order: Order, rng: Generator) -> tuple[int, int, bool]:
-        """Sweep over all contacts until the criterion is met; returns sweeps, updates and whether it was."""
-        criterion, count = self.criterion, problem.count
-        order.begin(problem)
-        mean, unsettled, converged, sweeps = total_force(problem.forces) / count, count, False, 0
-        most = criterion.sweeps if isinstance(criterion, FixedSweeps) else self.max_sweeps
-        while sweeps < most and not converged:
+    def _pace(self, order: Order, problem: ContactProblem) -> Pace:
+        """How sweeps are made."""
+        return Pace(order)
+
+    def _until_settled(
+        self, problem: ContactProblem, pace: Pace, rng: Generator, criterion: SweepCriterion
+    ) -> tuple[int, Verdict]:
+        """Sweep over all contacts until what a sweep changes is small; returns sweeps and whether it was."""
+        count = problem.count
+        pace.begin(problem)
+        mean, unsettled, settled, sweeps = total_force(problem.forces) / count, count, False, 0
+        while sweeps < self.max_sweeps - pace.closing and not settled:
             tolerance = criterion.tolerance(mean)
             previous = mean
             if tolerance is None:
-                order.sweep(problem, rng)
+                sweeps += pace.sweep(problem, rng)
             else:
-                unsettled, total = order.checked_sweep(problem, rng, *tolerance)
+                made, unsettled, total = pace.checked_sweep(problem, rng, *tolerance)
+                sweeps += made
                 mean = total / count
-            sweeps += 1
-            converged = criterion.satisfied(sweeps, unsettled, mean, previous)
-        return sweeps, sweeps * count, converged
+            settled = criterion.satisfied(sweeps, unsettled, mean, previous)
+        return sweeps, Verdict(settled)
 
-    def _in_stages(self, problem: ContactProblem, order: Order, rng: Generator) -> tuple[int, int, bool]:
+    def _until_met(
+        self, problem: ContactProblem, pace: Pace, rng: Generator, criterion: StateCriterion
+    ) -> tuple[int, Verdict]:
+        """Sweep over all contacts and look at the state now and then."""
+        pace.begin(problem)
+        sweeps, look, verdict = 0, LOOK, Verdict(False)
+        most = self.max_sweeps - pace.closing
+        while sweeps < most and not verdict.met:
+            sweeps += pace.sweep(problem, rng)
+            if sweeps >= min(look, most):
+                verdict = criterion.judge(problem)
+                look = sweeps + max(LOOK, sweeps // 8)
+        return sweeps, verdict
+
+    def _in_stages(
+        self, problem: ContactProblem, pace: Pace, rng: Generator, criterion: RigidSweeps
+    ) -> tuple[int, int, Verdict]:
         """Sweep over ever fewer contacts: each drops out when its cluster has had the sweeps it needs."""
-        assert isinstance(self.criterion, RigidSweeps)
-        needed = self.criterion.sweeps_needed(problem, Q[type(order).__name__])
+        needed = criterion.sweeps_needed(problem, Q[type(pace.order).__name__])
         allowed = np.minimum(needed, self.max_sweeps)
         done = updates = 0
         for stage in np.unique(allowed):
             among = np.flatnonzero(allowed >= stage).astype(np.int32)
-            order.begin(problem, among)
+            pace.begin(problem, among)
             for _ in range(int(stage) - done):
-                order.sweep(problem, rng)
+                pace.sweep(problem, rng)
             updates += (int(stage) - done) * len(among)
             done = int(stage)
-        return done, updates, bool((needed <= self.max_sweeps).all())
+        return done, updates, Verdict(bool((needed <= self.max_sweeps).all()))
 
-    @property
-    def _order(self) -> Order:
-        assert isinstance(self.order, Order)
-        return self.order
+
+def _so_many(problem: ContactProblem, pace: Pace, rng: Generator, number: int) -> tuple[int, Verdict]:
+    """A fixed number of sweeps, those that close included."""
+    pace.begin(problem)
+    sweeps = 0
+    while sweeps < number - pace.closing:
+        sweeps += pace.sweep(problem, rng)
+    return sweeps, Verdict(True)

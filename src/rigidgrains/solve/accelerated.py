@@ -1,0 +1,183 @@
+"""Accelerated sweeps: news crosses a packing of L/d grains in about L/d sweeps, where plain sweeps take (L/d)^2.
+
+Between sweeps forces and velocities are carried on in the direction they have taken, after Nesterov. The sweeps between
+two restarts must all have the same order: the same colours, or there and back.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.random import Generator
+
+from ..compiled import kernel
+from ..contacts import ContactProblem
+from .criteria import Criterion, MomentumCriterion, RigidSweeps
+from .kernels import apply_forces, compare
+from .orders import Coloured, Order, Symmetric
+from .pace import Pace
+from .residual import residual
+from .sweeps import SolveReport, Sweeps
+
+PATIENCE = (
+    5.0  # times L/d sweeps before growth of the changes is a reason to restart: earlier it costs twice the sweeps
+)
+GROWTH = 1.3  # of |dR|^2 over its least since the last restart
+RUNAWAY = 100.0  # of |dR|^2 over its least of all: back to the best forces
+SAVED = 0.25  # a gain in |dR|^2 worth a new checkpoint
+ROUNDING = 1e-30  # of |R|^2: smaller changes are none
+RESCUES = 5  # after as many the sweeps go on without momentum
+
+
+@dataclass
+class AcceleratedSweeps(Sweeps):
+    """Sweeps with momentum. What is hard for them is reported, and solved by plain sweeps as far as these get.
+
+    order : "coloured" or "symmetric" (there and back, two sweeps a turn); another order does not converge
+    Criteria as for Sweeps, without RigidSweeps, which counts plain sweeps.
+    """
+
+    order: str | Order = "coloured"
+    criterion: Criterion = field(default_factory=MomentumCriterion)
+
+    def __post_init__(self, rigidity: float | None) -> None:
+        super().__post_init__(rigidity)
+        if not isinstance(self.order, Coloured | Symmetric):
+            name = type(self.order).__name__
+            raise ValueError(f"order {name} does not converge with momentum; choose 'coloured' or 'symmetric'")
+
+    def solve(self, problem: ContactProblem, rng: Generator) -> SolveReport:
+        if isinstance(self.criterion, RigidSweeps):
+            raise ValueError("rigidity counts plain sweeps; give AcceleratedSweeps a MomentumCriterion, or use Sweeps")
+        return super().solve(problem, rng)
+
+    def _pace(self, order: Order, problem: ContactProblem) -> Pace:
+        assert isinstance(order, Coloured | Symmetric)
+        return Momentum(order, problem)
+
+
+class Momentum(Pace):
+    """Sweeps from where the last ones were heading. After each the problem holds forces within the cone."""
+
+    order: Coloured | Symmetric
+    _theta: float
+    _beta: float
+    _fresh: bool
+
+    def __init__(self, order: Coloured | Symmetric, problem: ContactProblem) -> None:
+        super().__init__(order)
+        self._free = problem.motion[:, :6].copy()
+
+    def begin(self, problem: ContactProblem, among: np.ndarray | None = None) -> None:
+        super().begin(problem, among)
+        self._start = np.empty_like(problem.forces)  # where a sweep started
+        self._forces, self._motion = problem.forces.copy(), problem.motion.copy()  # after the sweep before
+        self._best = problem.forces.copy(), problem.motion.copy()
+        self._lowest = self._best_change = self._least = math.inf
+        self._sweeps = self._rescues = 0
+        self._patience = PATIENCE * _extent(problem)
+        self._begin_anew()
+
+    def sweep(self, problem: ContactProblem, rng: Generator) -> int:
+        """1. Extrapolate. 2. Sweep. 3. Judge the change, and choose the momentum of the next sweep."""
+        p = problem
+        extrapolate(self._beta, p.forces, self._forces, self._start, p.motion, self._motion)
+        made = self.order.turn(p, rng, fresh=self._fresh)
+        self._fresh = False
+        self._sweeps += made
+        along, change, square = judge(p.forces, self._forces, self._start)
+        self._choose(p, along, max(change, ROUNDING * square))
+        return made
+
+    def checked_sweep(
+        self, problem: ContactProblem, rng: Generator, epsilon: float, delta: float
+    ) -> tuple[int, int, float]:
+        made = self.sweep(problem, rng)
+        return made, *compare(self._start, problem.forces, epsilon, delta)
+
+    def finish(self, problem: ContactProblem, rng: Generator, *, converged: bool) -> bool:
+        """Velocities from forces; the best forces seen, if the last are worse and were not good enough."""
+        p = problem
+        if not converged:
+            last, forces = residual(p), p.forces.copy()
+            p.forces[:], p.motion[:] = self._best
+            if last <= residual(p):
+                p.forces[:] = forces
+        p.motion[:, :6] = self._free
+        apply_forces(p.motion, p.pairs, p.geometry, p.forces, p.dt)
+        return True
+
+    def _choose(self, problem: ContactProblem, along: float, change: float) -> None:
+        """Go on, restart, or return to the best forces."""
+        plain = self._rescues >= RESCUES
+        if not math.isfinite(change) or (change > RUNAWAY * self._lowest and not plain):
+            self._rescue(problem)
+            return
+        self._lowest, self._least = min(self._lowest, change), min(self._least, change)
+        if change <= SAVED * self._best_change:
+            self._best_change = change
+            self._best[0][:], self._best[1][:] = problem.forces, problem.motion
+        if plain:
+            self._fresh = True
+        elif along < 0.0 or (self._sweeps > self._patience and change > GROWTH * self._least):
+            self.restarts += 1
+            self._begin_anew()
+        else:
+            theta = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * self._theta**2))
+            self._theta, self._beta = theta, (self._theta - 1.0) / theta
+
+    def _begin_anew(self) -> None:
+        """No momentum, and a fresh order."""
+        self._theta, self._beta, self._fresh = 1.0, 0.0, True
+        self._least = math.inf
+
+    def _rescue(self, problem: ContactProblem) -> None:
+        """Back to the best forces."""
+        problem.forces[:], problem.motion[:] = self._best
+        self._rescues += 1
+        self.restarts += 1
+        self.trouble = f"{self._rescues} times back to the best forces"
+        if self._rescues >= RESCUES:
+            self.trouble += ", then plain sweeps"
+        self._begin_anew()
+
+
+def _extent(problem: ContactProblem) -> float:
+    """L/d of the grains that have candidates."""
+    touched = np.zeros(len(problem.radius), np.bool_)
+    touched[problem.pairs[:, 0]] = True
+    extent = float(np.ptp(problem.position[touched], axis=0).max())
+    return min(1.0 + extent / (2.0 * float(problem.radius.mean())), float(problem.count))
+
+
+@kernel
+def extrapolate(beta, forces, last_forces, start, motion, last_motion):  # type: ignore[no-untyped-def]
+    """Carry forces and velocities on by beta times their last step, and remember from where. Masses stay."""
+    x, last, begin = forces.reshape(-1), last_forces.reshape(-1), start.reshape(-1)
+    for k in range(len(x)):
+        y = x[k] + beta * (x[k] - last[k])
+        last[k] = x[k]
+        x[k] = begin[k] = y
+    v, last = motion.reshape(-1), last_motion.reshape(-1)
+    for k in range(len(v)):
+        y = v[k] + beta * (v[k] - last[k])
+        last[k] = v[k]
+        v[k] = y
+
+
+@kernel
+def judge(forces, last_forces, start):  # type: ignore[no-untyped-def]
+    """The change by the sweep, along the step that forces have taken; its square; the square of the forces."""
+    along, change, square = 0.0, 0.0, 0.0
+    for c in range(len(forces)):
+        n, x, y, z = forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3]
+        d_n, d_x, d_y, d_z = n - start[c, 0], x - start[c, 1], y - start[c, 2], z - start[c, 3]
+        s_n, s_x, s_y, s_z = (
+            n - last_forces[c, 0], x - last_forces[c, 1], y - last_forces[c, 2], z - last_forces[c, 3]
+        )  # fmt: skip
+        along += (d_n * s_n + d_x * s_x) + (d_y * s_y + d_z * s_z)
+        change += (d_n * d_n + d_x * d_x) + (d_y * d_y + d_z * d_z)
+        square += (n * n + x * x) + (y * y + z * z)
+    return along, change, square

@@ -1,0 +1,43 @@
+"""Paces: how a solver makes its sweeps. The plain pace is one sweep after another; other solvers bring their own."""
+
+from __future__ import annotations
+
+from numpy.random import Generator
+
+from ..contacts import ContactProblem
+from .orders import Index, Order
+
+
+class Pace:
+    """Plain sweeps in an order, for one solve.
+
+    closing  : sweeps that `finish` will make
+    restarts : how often the pace began anew
+    trouble  : what went wrong, if anything
+    """
+
+    closing = 0
+    restarts = 0
+    trouble = ""
+
+    def __init__(self, order: Order) -> None:
+        self.order = order
+
+    def begin(self, problem: ContactProblem, among: Index | None = None) -> None:
+        """Prepare for the sweeps of one step over all contacts, or over some of them."""
+        self.order.begin(problem, among)
+
+    def sweep(self, problem: ContactProblem, rng: Generator) -> int:
+        """Sweep; returns how often."""
+        self.order.sweep(problem, rng)
+        return 1
+
+    def checked_sweep(
+        self, problem: ContactProblem, rng: Generator, epsilon: float, delta: float
+    ) -> tuple[int, int, float]:
+        """Sweep; returns how often, the number of contacts with |dR| > epsilon |R| + delta, and the sum of |R|."""
+        return 1, *self.order.checked_sweep(problem, rng, epsilon, delta)
+
+    def finish(self, problem: ContactProblem, rng: Generator, *, converged: bool) -> bool:
+        """Bring forces and velocities into the state that is handed back; returns whether anything was left to do."""
+        return False

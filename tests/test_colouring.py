@@ -1,0 +1,163 @@
+"""Coloured sweeps: colours that are free of each other, hubs, and the same bits on any number of threads."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+import pytest
+from builders import chain, cloud, prepare, triangular
+
+from rigidgrains import theory
+from rigidgrains.reproduce.diffusion import decay
+from rigidgrains.simulation import Simulation
+from rigidgrains.solve.colouring import HUB, find_colouring
+from rigidgrains.solve.criteria import FixedSweeps, LocalCriterion
+from rigidgrains.solve.kernels import sweep
+from rigidgrains.solve.orders import Coloured
+from rigidgrains.solve.sweeps import Sweeps
+
+DT = 0.01
+
+
+def everyone(problem):
+    return np.arange(problem.count, dtype=np.int32)
+
+
+@pytest.fixture(scope="module")
+def large():
+    """A lattice with large colours, small ones and an overflow list."""
+    return prepare(triangular(60, 60, mu=0.3, g=3.0), DT)
+
+
+@pytest.fixture
+def threads():
+    """Sets the number of threads, and puts it back."""
+    before = numba.get_num_threads()
+    yield numba.set_num_threads
+    numba.set_num_threads(before)
+
+
+@pytest.mark.parametrize("bodies", [triangular(8, 40, mu=0.3), cloud(300), chain(9)])
+def test_contacts_of_a_colour_share_no_movable_body(bodies):
+    """Except in the overflow list; every contact has one colour."""
+    problem = prepare(bodies, 0.5)
+    colouring = find_colouring(problem, everyone(problem))
+    assert sorted(colouring.sequence) == list(range(problem.count))
+    for k in range(colouring.count):
+        contacts = colouring.sequence[colouring.start[k] : colouring.start[k + 1]]
+        assert len(contacts) > 0
+        if k == colouring.overflow:
+            continue
+        met = problem.pairs[contacts].ravel()
+        met = met[problem.motion[met, 6] > 0.0]
+        assert len(np.unique(met)) == len(met)
+
+
+def test_a_piston_is_a_hub_and_a_fixed_wall_is_not():
+    """The contacts of a wide piston, and no others, overflow. The floor has as many, and blocks no colour."""
+    problem = prepare(triangular(4, 50, mu=0.3), DT)
+    piston, base = problem.pairs.max(), len(problem.radius)
+    assert (problem.pairs[:, 1] == piston).sum() > HUB
+    assert (problem.pairs[:, 1] == base).sum() > HUB
+    colouring = find_colouring(problem, everyone(problem))
+    assert colouring.overflow == colouring.count - 1
+    overflow = colouring.sequence[colouring.start[-2] :]
+    np.testing.assert_array_equal(np.sort(overflow), np.flatnonzero(problem.pairs[:, 1] == piston))
+    assert colouring.count <= 2 * 6 + 1
+
+
+def test_no_overflow_without_hubs():
+    problem = prepare(chain(9), DT)
+    colouring = find_colouring(problem, everyone(problem))
+    assert colouring.overflow == -1
+    assert colouring.count == 2
+
+
+def test_some_contacts_only():
+    """A stage of the rigid criterion sweeps over a part."""
+    problem = prepare(triangular(5, 5), DT)
+    among = np.arange(3, 20, 2, dtype=np.int32)
+    assert sorted(find_colouring(problem, among).sequence) == among.tolist()
+    report = Sweeps(order="coloured", rigidity=1.0).solve(problem, np.random.default_rng(1))
+    assert report.converged
+
+
+def test_the_order_of_colours_is_random():
+    """All contacts once in each sweep; colours come in every order."""
+    problem = prepare(triangular(5, 5), DT)
+    order, rng = Coloured(), np.random.default_rng(1)
+    order.begin(problem)
+    first = set()
+    for _ in range(100):
+        sequence = order.sequence(rng)
+        assert sorted(sequence) == list(range(problem.count))
+        first.add(int(sequence[0]))
+    assert len(first) == find_colouring(problem, everyone(problem)).count
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_threads_give_the_bits_of_a_serial_sweep(large, threads, number):
+    """Ten coloured sweeps on one or two threads, against the plain kernel in the same sequence: equal bit by bit."""
+    if number > numba.config.NUMBA_NUM_THREADS:
+        pytest.skip("this machine has a single core")
+    threads(number)
+    motion, forces = large.motion.copy(), large.forces.copy()
+    order, again = Coloured(worth=500), Coloured()
+    order.begin(large)
+    again.begin(large)
+    colouring = find_colouring(large, everyone(large))
+    assert colouring.largest >= 500 > np.diff(colouring.start).min()
+    assert colouring.overflow >= 0
+    rng, same = np.random.default_rng(3), np.random.default_rng(3)
+    try:
+        for _ in range(10):
+            order.sweep(large, rng)
+        found = large.motion.tobytes() + large.forces.tobytes()
+    finally:
+        large.motion[:], large.forces[:] = motion, forces
+    for _ in range(10):
+        sweep(again.sequence(same), motion, large.pairs, large.geometry, forces, DT)
+    assert found == motion.tobytes() + forces.tobytes()
+
+
+def test_a_checked_sweep_is_the_same_sweep():
+    """Watching changes no bit, and what is watched is right."""
+    watched, plain = (prepare(triangular(5, 5, mu=0.3, g=1.0), DT) for _ in range(2))
+    order, rng = Coloured(), np.random.default_rng(1)
+    order.begin(watched)
+    unsettled, total = order.checked_sweep(watched, rng, 0.0, 1e-9)
+    order.sweep(plain, np.random.default_rng(1))
+    np.testing.assert_array_equal(watched.forces, plain.forces)
+    strength = np.sqrt((plain.forces**2).sum(axis=1))
+    assert total == pytest.approx(strength.sum(), rel=1e-12)
+    assert unsettled == (strength > 1e-9).sum()
+
+
+def test_a_run_repeats_bit_by_bit():
+    def bits(seed):
+        simulation = Simulation(
+            triangular(4, 4, mu=0.3, g=2.0), dt=DT, seed=seed, solver=Sweeps(order="coloured", max_sweeps=40)
+        )
+        simulation.run(steps=10)
+        return simulation.bodies.motion.tobytes() + simulation.contacts.forces.tobytes()
+
+    assert bits(3) == bits(3) != bits(4)
+
+
+def test_the_load_of_a_chain_arrives():
+    problem = prepare(chain(20, force=3.0), DT)
+    solver = Sweeps(order="coloured", criterion=LocalCriterion(1e-12), max_sweeps=100_000)
+    assert solver.solve(problem, np.random.default_rng(1)).converged
+    np.testing.assert_allclose(problem.forces[:, 0], 3.0, rtol=1e-9)
+
+
+def test_diffusion_constant():
+    """q = 3/4: of the two colours of a chain every fourth changes nothing, because it came last before."""
+    q = theory.Q["Coloured"]
+    values = np.array([decay(40, Coloured(), q, seed)[2] for seed in range(6)])
+    assert values.mean() == pytest.approx(q, abs=0.005 * q + 3.0 * values.std(ddof=1) / np.sqrt(6.0))
+
+
+def test_fixed_number_of_sweeps():
+    report = Sweeps(order="coloured", criterion=FixedSweeps(7)).solve(prepare(chain(4), DT), np.random.default_rng(0))
+    assert (report.sweeps, report.updates) == (7, 28)
