@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from .bodies import Bodies
+    from .measure.record import Measure
     from .observe.base import Observer, StopRun
     from .observe.history import History
     from .observe.measure import kinetic_energy, loads, overlaps, wall_forces
@@ -18,8 +19,17 @@ if TYPE_CHECKING:
     from .observe.stop import StopWhenStatic
     from .scene import Scene, SceneError, load_scene
     from .simulation import DivergenceError, Simulation
-    from .solve.criteria import FixedSweeps, GlobalCriterion, LocalCriterion, RigidSweeps
+    from .solve.accelerated import AcceleratedSweeps
+    from .solve.criteria import (
+        FixedSweeps,
+        GlobalCriterion,
+        LocalCriterion,
+        MomentumCriterion,
+        ResidualCriterion,
+        RigidSweeps,
+    )
     from .solve.orders import Ordered, RandomBlocks
+    from .solve.relaxed import RelaxedSweeps
     from .solve.sweeps import SolveReport, Sweeps
     from .springs import Springs
     from .trajectory.errors import TrajectoryError
@@ -34,6 +44,7 @@ if TYPE_CHECKING:
 # Where each public name lives. Loaded on first use: importing the package, or asking the command line for help,
 # compiles nothing.
 _HOMES = {
+    "AcceleratedSweeps": "solve.accelerated",
     "Bodies": "bodies",
     "Checkpoints": "trajectory.writer",
     "DivergenceError": "simulation",
@@ -42,11 +53,15 @@ _HOMES = {
     "GlobalCriterion": "solve.criteria",
     "History": "observe.history",
     "LocalCriterion": "solve.criteria",
+    "Measure": "measure.record",
+    "MomentumCriterion": "solve.criteria",
     "Observer": "observe.base",
     "Ordered": "solve.orders",
     "Progress": "observe.progress",
     "RandomBlocks": "solve.orders",
+    "RelaxedSweeps": "solve.relaxed",
     "Report": "observe.report",
+    "ResidualCriterion": "solve.criteria",
     "Rigidity": "observe.rigidity",
     "RigidSweeps": "solve.criteria",
     "Scene": "scene",
@@ -74,6 +89,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "AcceleratedSweeps",
     "Bodies",
     "Checkpoints",
     "DivergenceError",
@@ -82,11 +98,15 @@ __all__ = [
     "GlobalCriterion",
     "History",
     "LocalCriterion",
+    "Measure",
+    "MomentumCriterion",
     "Observer",
     "Ordered",
     "Progress",
     "RandomBlocks",
+    "RelaxedSweeps",
     "Report",
+    "ResidualCriterion",
     "RigidSweeps",
     "Rigidity",
     "Scene",

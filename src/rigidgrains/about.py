@@ -49,7 +49,7 @@ def scene_facts(path: Path) -> Rows:
         ("walls", ", ".join(wall.name for wall in bodies.walls) or "none"),
         ("friction", ", ".join(f"{mu:g}" for mu in np.unique(bodies.friction))),
         ("gravity", f"{gravity:g} m/s^2"),
-        ("solver", f"{solver.order} order, {solver.criterion} criterion, {_sweeps(solver)}"),
+        ("solver", f"{_method(solver)}{solver.order} order, {solver.criterion} criterion, {_sweeps(solver)}"),
     ]
     if scene.run.dt is not None:
         rows.append(("time step", f"{scene.run.dt:g} s"))
@@ -123,6 +123,10 @@ def _apart(steps: Any) -> str:
 
 def _content(trajectory: Trajectory) -> str:
     return "grains and contacts" if trajectory.has_contacts else "grains only"
+
+
+def _method(solver: Solver) -> str:
+    return "" if solver.method == "sweeps" else f"{solver.method} sweeps, "
 
 
 def _sweeps(solver: Solver) -> str:

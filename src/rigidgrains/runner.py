@@ -7,12 +7,13 @@ import os
 import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import get_args
 
 from .observe.history import History
 from .observe.progress import Progress
 from .observe.report import Report
 from .observe.stop import StopWhenStatic
-from .scene import load_scene
+from .scene import Solver, load_scene
 from .simulation import DivergenceError, Simulation
 from .solve.criteria import RigidSweeps
 from .trajectory import store
@@ -65,6 +66,7 @@ def run_scene(
     steps: int | None = None,
     seed: int | None = None,
     output: Path | None = None,
+    solver: str | None = None,
     rigid: float | None = None,
     checkpoint_every: int | None = None,
     force: bool = False,
@@ -79,8 +81,14 @@ def run_scene(
         raise ValueError(f"{path} does not say when to stop; add until = ... (s) to [run], or pass --until or --steps")
     if scene.run.dt is None:
         raise ValueError(f"{path} gives no time step; add dt = ... (s) to [run]")
+    if solver is not None:
+        scene.solver = _chosen(solver, scene.solver)
     simulation = Simulation(scene, seed=seed)
     if rigid is not None:
+        if scene.solver.method != "sweeps":
+            raise ValueError(
+                f"--rigid {rigid:g} counts plain sweeps; method '{scene.solver.method}' has other criteria"
+            )
         simulation.solver.criterion = RigidSweeps(rigid)
     wish, last = scene.output, int(simulation.last_step(until=until, steps=steps))
     plan = Plan(
@@ -173,6 +181,14 @@ def _save(simulation: Simulation, plan: Plan, history: History, folder: Path) ->
         reason = problem.strerror or problem
         told = f"results cannot be written to {folder}/: {reason}; the run had come to {simulation.time:g} s"
         raise RunFailed(told) from None
+
+
+def _chosen(method: str, settings: Solver) -> Solver:
+    """Another method in place of the scene's, with its own defaults; the gap policy is the scene's."""
+    known = get_args(Solver.model_fields["method"].annotation)
+    if method not in known:
+        raise ValueError(f"--solver {method} is unknown; choose one of {', '.join(known)}")
+    return settings if method == settings.method else Solver(method=method, gap=settings.gap)
 
 
 def _copy_scene(path: Path, folder: Path, files: list[Path]) -> None:

@@ -69,7 +69,7 @@ class Simulation:
         self.tally = Tally()
         self.whole = self.midway = False
         self._triggers: list[Trigger] = []
-        self._kept_states: dict[str, Any] = {}
+        self._kept_states: dict[str, list[Any]] = {}
         self._kept = np.empty((0, 8))
 
     @property
@@ -140,17 +140,20 @@ class Simulation:
     def observe(self, observer: Observer | Any, *, every: int = 1) -> Simulation:
         """Call an observer (or any function of the simulation) after every so many steps."""
         trigger = Trigger(observer, every)
-        if kept := self._kept_states.pop(type(trigger.observer).__name__, None):
-            trigger.observer.restore(kept)
+        if kept := self._kept_states.get(type(trigger.observer).__name__):
+            trigger.observer.restore(kept.pop(0))
         self._triggers.append(trigger)
         return self
 
-    def observer_states(self) -> dict[str, Any]:
-        """What the observers have to remember, by the name of their class."""
-        states = {type(trigger.observer).__name__: trigger.observer.state() for trigger in self._triggers}
-        return {name: state for name, state in states.items() if state}
+    def observer_states(self) -> dict[str, list[Any]]:
+        """What the observers have to remember: by the name of their class, those of one class in their order."""
+        states: dict[str, list[Any]] = {}
+        for trigger in self._triggers:
+            if state := trigger.observer.state():
+                states.setdefault(type(trigger.observer).__name__, []).append(state)
+        return states
 
-    def restore_step(self, whole: bool, motion_before: Array, observers: dict[str, Any]) -> None:
+    def restore_step(self, whole: bool, motion_before: Array, observers: dict[str, list[Any]]) -> None:
         """Take up what was kept of the last step and of observers that will be added again."""
         self.whole, self._kept, self._kept_states = whole, motion_before, dict(observers)
 

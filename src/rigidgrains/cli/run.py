@@ -21,6 +21,7 @@ def run(
     until: float | None = None,
     steps: Whole = None,
     seed: Whole = None,
+    solver: str | None = None,
     rigid: float | None = None,
     output: OutputPath = None,
     force: Switch = False,
@@ -40,6 +41,8 @@ def run(
         Number of steps after which to stop; wins over the scene's.
     seed
         Seed of all random numbers; wins over the scene's.
+    solver
+        Method to find the forces, with its defaults: sweeps, accelerated or relaxed; wins over the scene's.
     rigid
         Choose the sweeps of each step so that the diffusion length is this many times the extent of each cluster.
     output
@@ -63,6 +66,7 @@ def run(
             steps=steps,
             seed=seed,
             output=output,
+            solver=solver,
             rigid=rigid,
             checkpoint_every=checkpoint_every,
             force=force,

@@ -170,8 +170,12 @@ class Report:
 def _rigidity(meter: dict[str, Any]) -> str:
     if meter["cluster"] < 2:
         return "loose: no cluster carries a force"
+    if meter["momentum_error"] is not None:
+        reach = f"{meter['momentum_error']:.1%} of the load missing in the last step"
+    else:
+        reach = f"diffusion length {meter['diffusion_length']:.3g} m"
     return (
-        f"{meter['verdict']}: diffusion length {meter['diffusion_length']:.3g} m, "
+        f"{meter['verdict']}: {reach}, "
         f"largest cluster {meter['cluster']:,} grains over {meter['extent']:.3g} m"
     )
 

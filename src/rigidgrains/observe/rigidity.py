@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from ..simulation import Simulation
 
 RIGID = 2.0  # l_diff over L from which a run counts as rigid; below 1 it is soft
+MISSES = 0.11, 0.68  # share of a new load that does not arrive within the step at l_diff = 2 L and L
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,7 @@ class Rigidity:
     critical_wave_length : lambda_c (m); stiffness : kappa (N/m); viscosity : gamma (N s/m)
     cluster : grains in the cluster; extent : L, the longest side of its bounding box (m)
     rigid_sweeps : N_I for which l_diff would be 2 L
+    momentum_error : share of the load that the last step failed to carry, where its criterion measured it, else None
     """
 
     sweeps: float
@@ -34,12 +37,25 @@ class Rigidity:
     cluster: int
     extent: float
     rigid_sweeps: int
+    momentum_error: float | None = None
 
     @property
     def verdict(self) -> str:
-        """'rigid', 'transition' or 'soft', from l_diff against L; 'loose' when no two grains press on each other."""
+        """'rigid', 'transition' or 'soft'; 'loose' when no two grains press on each other.
+
+        From the momentum error where it was measured: sweeps with momentum carry news further than diffusion does. Else
+        from l_diff against L.
+        """
         if self.cluster < 2:
             return "loose"
+        if self.momentum_error is not None:
+            return (
+                "rigid"
+                if self.momentum_error <= MISSES[0]
+                else "transition"
+                if self.momentum_error <= MISSES[1]
+                else "soft"
+            )
         reach = self.diffusion_length / self.extent
         return "rigid" if reach >= RIGID else "transition" if reach >= 1.0 else "soft"
 
@@ -51,6 +67,7 @@ def rigidity(simulation: Simulation, sweeps: float | None = None) -> Rigidity:
     """The meter at the present state, for the sweeps of the last step or a given number."""
     bodies, contacts, dt = simulation.bodies, simulation.contacts, simulation.dt
     n_i = float(simulation.last_solve.sweeps if sweeps is None else sweeps)
+    error = simulation.last_solve.momentum_error
     q = theory.Q[type(simulation.solver.order).__name__]
     d, m = 2.0 * float(bodies.radius.mean()), float(bodies.mass.mean())
     clusters = find_clusters(contacts.pairs, contacts.forces[:, 0] > 0.0, bodies.position, bodies.radius)
@@ -66,4 +83,5 @@ def rigidity(simulation: Simulation, sweeps: float | None = None) -> Rigidity:
         cluster=int(clusters.size[clusters.largest]),
         extent=extent,
         rigid_sweeps=theory.rigid_sweeps(extent, d, q, RIGID),
+        momentum_error=error if math.isfinite(error) else None,
     )

@@ -22,7 +22,7 @@ from ..detect.shapes import Plane
 from ..simulation import Simulation
 from ..solve.criteria import LocalCriterion
 from ..solve.kernels import apply_forces
-from ..solve.orders import Order, Ordered, Parallel, Random, RandomBlocks, RandomSequential, Symmetric
+from ..solve.orders import Coloured, Order, Ordered, Parallel, Random, RandomBlocks, RandomSequential, Symmetric
 from ..solve.sweeps import Sweeps
 from ..theory import Q_PARALLEL, Q_RANDOM
 from ..walls import Wall
@@ -33,7 +33,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 
 SQUEEZE = 1e-3  # d m/dt^2, small: only next neighbours are candidates
-RANDOM_ORDERS = (Random, RandomSequential, RandomBlocks)
+RANDOM_ORDERS = (Random, RandomSequential, RandomBlocks, Coloured)
 # what, the order, q, and where that q comes from
 ORDERS: tuple[tuple[str, Order, float, str], ...] = (
     ("random sweep", Random(), Q_RANDOM, "Eq. (q-randsweep)"),
@@ -42,6 +42,7 @@ ORDERS: tuple[tuple[str, Order, float, str], ...] = (
     ("ordered up", Ordered("+x"), 1.0, "walk: exp(ikd)/(2 - exp(-ikd))"),
     ("ordered down", Ordered("-x"), 1.0, "walk: exp(-ikd)/(2 - exp(ikd))"),
     ("symmetric", Symmetric(), 1.0, "walk: up and down in turn"),
+    ("coloured", Coloured(), 0.75, "walk: two colours in random order"),
     ("blocks of 8", RandomBlocks(block=8), 1.0 - 7.0 / 128.0, "walk: 1 - 7/(16 b)"),
     ("blocks of 32", RandomBlocks(block=32), 1.0 - 7.0 / 512.0, "walk: 1 - 7/(16 b)"),
 )

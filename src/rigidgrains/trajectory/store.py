@@ -83,7 +83,7 @@ def open_to_read(path: Path) -> h5py.File:
         try:
             return _open_whole(path)
         except (OSError, KeyError, RuntimeError) as problem:
-            if path.is_dir() or isinstance(problem, (FileNotFoundError, PermissionError)):
+            if isinstance(problem, (FileNotFoundError, IsADirectoryError, PermissionError)):
                 raise unreadable(path, problem) from None
             if not _is_hdf5(path):
                 told = f"{path}: this is no trajectory; give a file made by a run, NAME{SUFFIX}"

@@ -1,0 +1,73 @@
+"""Measurements on a running simulation, on a frame of a file, over a trajectory, and as observers.
+
+>>> from rigidgrains import measure
+>>> measure.coordination(simulation).z
+>>> measure.stress(trajectory[-1]).pressure
+>>> simulation.observe(measure.Measure(measure.packing_fraction, measure.stress), every=100)
+
+Every function takes a Simulation or a Frame. To ask several of them about one state, make the frame once by
+`measure.of(simulation)`. Units are SI; in 2D per metre of depth, so that a stress is in N/m and a volume in m^2.
+"""
+
+from .anisotropy import Anisotropy, anisotropy
+from .blocking import Blocking, blocking
+from .coordination import Coordination, coordination
+from .correlation import PairCorrelation, pair_correlation
+from .cut import volumes_inside
+from .displacement import Displacement, mean_squared_displacement
+from .energy import Budget, Energy, energy, energy_budget, total_budget
+from .fabric import Histogram, fabric, orientation_histogram
+from .flow import inertial_number, mean_flow, shear_rate, temperature
+from .networks import ForceDistribution, Network, Networks, force_distribution, networks, sliding_fraction
+from .packing import packing_fraction, packing_profile
+from .profile import Profile, profile
+from .record import Measure, over
+from .region import Box, enclosure, hull_volume
+from .state import of
+from .stress import Stress, boundary_stress, grain_stress, stress
+
+__all__ = [
+    "Anisotropy",
+    "Blocking",
+    "Box",
+    "Budget",
+    "Coordination",
+    "Displacement",
+    "Energy",
+    "ForceDistribution",
+    "Histogram",
+    "Measure",
+    "Network",
+    "Networks",
+    "PairCorrelation",
+    "Profile",
+    "Stress",
+    "anisotropy",
+    "blocking",
+    "boundary_stress",
+    "coordination",
+    "enclosure",
+    "energy",
+    "energy_budget",
+    "fabric",
+    "force_distribution",
+    "grain_stress",
+    "hull_volume",
+    "inertial_number",
+    "mean_flow",
+    "mean_squared_displacement",
+    "networks",
+    "of",
+    "orientation_histogram",
+    "over",
+    "packing_fraction",
+    "packing_profile",
+    "pair_correlation",
+    "profile",
+    "shear_rate",
+    "sliding_fraction",
+    "stress",
+    "temperature",
+    "total_budget",
+    "volumes_inside",
+]

@@ -1,0 +1,175 @@
+"""Energies of a state, and where energy came from and went to in the last step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass, fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..walls import Wall
+from .state import Array, Frame, Links, dot, double, inertia, links, of
+
+if TYPE_CHECKING:
+    from ..simulation import Simulation
+
+
+@dataclass(frozen=True)
+class Energy:
+    """J (J/m in 2D).
+
+    translation, rotation : of grains; pistons : kinetic energy of guided pistons
+    potential : of grains and pistons under gravity, constant forces and loads; zero at the origin
+    """
+
+    translation: float
+    rotation: float
+    pistons: float
+    potential: float
+
+    @property
+    def kinetic(self) -> float:
+        """J"""
+        return self.translation + self.rotation + self.pistons
+
+    @property
+    def total(self) -> float:
+        """J"""
+        return self.kinetic + self.potential
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The last step: change of kinetic energy = gravity + forces + loads + walls - contacts - shocks, in J.
+
+    kinetic  : change of kinetic energy
+    gravity  : work of gravity on grains and pistons; forces : of constant forces on grains; loads : on pistons
+    walls    : work of driven walls on the grains
+    contacts : dissipated by sliding and by closing gaps, -dt R V with V at the end of the step
+    shocks   : dissipated in jumps of the velocity, m (v - v_before)^2/2 and the like for spins. In free flight this is
+               the loss of implicit Euler, m (g dt)^2/2.
+    error    : what the balance misses: rounding, unless a law exerts more than the contact force
+    dt       : s; a term over dt is a power in W
+    """
+
+    kinetic: float
+    gravity: float
+    forces: float
+    loads: float
+    walls: float
+    contacts: float
+    shocks: float
+    error: float
+    dt: float
+
+    @property
+    def dissipated(self) -> float:
+        """J"""
+        return self.contacts + self.shocks
+
+    @property
+    def work(self) -> float:
+        """J, of everything from outside."""
+        return self.gravity + self.forces + self.loads + self.walls
+
+    @property
+    def power(self) -> dict[str, float]:
+        """W, each term by name."""
+        names = [field.name for field in fields(self) if field.name != "dt"]
+        return {name: getattr(self, name) / self.dt for name in names}
+
+
+def energy(source: Frame | Simulation) -> Energy:
+    """Kinetic and potential energy of the present state."""
+    frame = of(source)
+    position, gravity = double(frame.position), double(frame.gravity)
+    moving = _kinetic(frame, double(frame.velocity), double(frame.spin), double(frame.wall_velocity))
+    potential = -float(double(frame.mass) @ (position @ gravity))
+    potential -= float((double(frame.external_force) * position).sum())
+    for _, wall in _pistons(frame):
+        push = wall.mass * float(gravity @ wall.normal) + wall.load
+        potential -= push * float(wall.shape.point @ wall.normal)
+    return Energy(*moving, potential)
+
+
+def energy_budget(source: Frame | Simulation) -> Budget:
+    """Work and dissipation of the step that led here; zeros before the first.
+
+    Forces act along the way dt v that bodies really go, so that the work of gravity is what the potential energy loses.
+    For a whole run see `total_budget`, or observe this with every=1 and add the columns up.
+    """
+    frame = of(source)
+    dt = frame.dt
+    if not frame.whole:
+        return Budget(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, dt)
+    velocity, spin, wall_velocity = double(frame.velocity), double(frame.spin), double(frame.wall_velocity)
+    before = double(frame.velocity_before), double(frame.spin_before), double(frame.wall_velocity_before)
+    mass, gravity, pistons = double(frame.mass), double(frame.gravity), _pistons(frame)
+    found = links(frame)
+    surface = _surface_velocity(frame, found)
+    guided = np.isin(found.j, [len(frame) + w for w, _ in pistons])
+    change = sum(_kinetic(frame, velocity, spin, wall_velocity)) - sum(_kinetic(frame, *before))
+    jump = velocity - before[0], spin - before[1], wall_velocity - before[2]
+    work = {
+        "gravity": dt * float(mass @ (velocity @ gravity))
+        + dt
+        * sum(wall.mass * float((gravity @ wall.normal) * (wall_velocity[w] @ wall.normal)) for w, wall in pistons),
+        "forces": dt * float((double(frame.external_force) * velocity).sum()),
+        "loads": dt * sum(wall.load * float(wall_velocity[w] @ wall.normal) for w, wall in pistons),
+        "walls": -dt * float(dot(found.force, surface)[~guided].sum()),
+    }
+    contacts = -dt * float(dot(found.force, _contact_velocity(frame, found, surface)).sum())
+    shocks = float(sum(_kinetic(frame, *jump)))
+    error = change - sum(work.values()) + contacts + shocks
+    return Budget(kinetic=change, **work, contacts=contacts, shocks=shocks, error=error, dt=dt)
+
+
+def total_budget(frames: Iterable[Frame]) -> Budget:
+    """The steps from the first to the last of consecutive frames, added up; dt is then their duration.
+
+    Frames of every step are needed, as a TrajectoryWriter with every=1 leaves them. Between frames further apart only
+    the total of `energy` is known: what it loses is what was dissipated less the work of driven walls.
+    """
+    sums, last = np.zeros(len(fields(Budget))), None
+    for frame in frames:
+        if last is not None and frame.step != last + 1:
+            raise ValueError(f"there is no frame of step {last + 1}; write frames with every=1, or compare `energy`")
+        if last is not None:
+            sums += astuple(energy_budget(frame))
+        last = frame.step
+    return Budget(*sums.tolist())
+
+
+def _kinetic(frame: Frame, velocity: Array, spin: Array, wall_velocity: Array) -> tuple[float, float, float]:
+    """J: translation and rotation of grains, motion of pistons."""
+    return (
+        0.5 * float(double(frame.mass) @ dot(velocity, velocity)),
+        0.5 * float(inertia(frame) @ dot(spin, spin)),
+        0.5 * sum(wall.mass * float(wall_velocity[w] @ wall_velocity[w]) for w, wall in _pistons(frame)),
+    )
+
+
+def _pistons(frame: Frame) -> list[tuple[int, Wall]]:
+    return [(w, wall) for w, wall in enumerate(frame.walls) if wall.guided]
+
+
+def _surface_velocity(frame: Frame, found: Links) -> Array:
+    """(c, 3) m/s, of the wall's material at each contact; zero between grains."""
+    out = np.zeros((len(found), 3))
+    start = double(frame.position) - frame.dt * double(frame.velocity)
+    for w, (wall, velocity) in enumerate(zip(frame.walls, double(frame.wall_velocity))):
+        some = found.j == len(frame) + w
+        # the wall has moved on since the contact was found; seen from its centre the grain stands where it stood
+        point = start[found.i[some]] + found.branch[some] + frame.dt * velocity
+        out[some] = wall.surface_velocity(velocity, point)
+    return out
+
+
+def _contact_velocity(frame: Frame, found: Links, surface: Array) -> Array:
+    """(c, 3) m/s, of body j relative to body i at the end of the step, Eq. (contact-veloc)."""
+    velocity, turning = double(frame.velocity), double(frame.radius)[:, None] * double(frame.spin)
+    j = np.where(found.at_wall, 0, found.j)
+    other = np.where(found.at_wall[:, None], surface, velocity[j])
+    both = turning[found.i] + np.where(found.at_wall[:, None], 0.0, turning[j])
+    return other - velocity[found.i] - np.cross(both, found.normal)

@@ -1,0 +1,82 @@
+"""Profiles along an axis: packing fraction, velocity, spin, temperature and stress of slabs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .flow import mean_flow
+from .packing import bin_edges, slice_volumes
+from .region import Box, enclosure
+from .state import Array, Frame, axis_number, double, grain_volume, of
+from .stress import moments
+
+if TYPE_CHECKING:
+    from ..simulation import Simulation
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Slabs square to an axis; a grain counts in each with the share of its volume that is in it.
+
+    edges       : (k + 1,) m
+    packing     : (k,) packing fraction, exact
+    velocity    : (k, 3) m/s and spin : (k, 3) rad/s, means by mass; not a number where there are no grains
+    temperature : (k,) m^2/s^2, about the flow
+    stress      : (k, d, d) Pa (N/m in 2D), contact and kinetic part; zero contact part in files without contacts
+    """
+
+    edges: Array
+    packing: Array
+    velocity: Array
+    spin: Array
+    temperature: Array
+    stress: Array
+
+    @property
+    def centres(self) -> Array:
+        """(k,) m"""
+        return 0.5 * (self.edges[1:] + self.edges[:-1])
+
+
+def profile(
+    source: Frame | Simulation,
+    axis: int | str,
+    bins: int | Array = 20,
+    *,
+    box: Box | None = None,
+    flow: Array | None = None,
+) -> Profile:
+    """All profiles along an axis.
+
+    bins : how many, or their edges (m); box : what is cut into slabs, `enclosure` if absent
+    flow : (n, 3) m/s about which the temperature is taken, `mean_flow` with the same bins if absent
+    """
+    frame = of(source)
+    axis = axis_number(frame, axis)
+    room = enclosure(frame) if box is None else box
+    edges = bin_edges(bins, room, axis)
+    flow = mean_flow(frame, axis, edges) if flow is None else double(flow)
+    d, k, own = frame.dimension, len(edges) - 1, grain_volume(frame)
+    mass, velocity, spin = double(frame.mass), double(frame.velocity), double(frame.spin)
+    agitation = ((velocity - flow) ** 2).sum(axis=1) / d
+    if frame.has_contacts:
+        moment = np.add(*moments(frame, flow))
+    else:
+        v = (velocity - flow)[:, :d]
+        moment = mass[:, None, None] * v[:, :, None] * v[:, None, :]
+    packing, heat, sigma = np.zeros(k), np.full(k, np.nan), np.zeros((k, d, d))
+    means = np.full((2, k, 3), np.nan)
+    for b in range(k):
+        part = room.part(axis, edges[b], edges[b + 1])
+        inside = slice_volumes(frame, part, axis, whole=box is None)
+        packing[b] = inside.sum() / part.volume
+        weight = mass * inside / own
+        total = weight.sum()
+        sigma[b] = np.tensordot(inside / own, moment, 1) / part.volume
+        if total > 0.0:
+            means[0, b], means[1, b] = weight @ velocity / total, weight @ spin / total
+            heat[b] = weight @ agitation / total
+    return Profile(edges, packing, means[0], means[1], heat, sigma)

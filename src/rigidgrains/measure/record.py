@@ -1,0 +1,128 @@
+"""Any measurement over time: as an observer of a run, or over the frames of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..observe.base import Observer
+from .blocking import Blocking, blocking
+from .state import Frame, of
+
+if TYPE_CHECKING:
+    from ..simulation import Simulation
+
+Function = Callable[[Frame], Any]
+
+
+class Measure(Observer):
+    """Records what functions of a frame return: numbers, arrays, or dataclasses of them.
+
+    >>> record = Measure(coordination, stress, top=lambda frame: frame.position[:, 1].max())
+    >>> simulation.observe(record, every=100)
+    >>> record["time"], record["top"], record["coordination.z"], record["stress.contact"]
+
+    A function is a column by its own name or by the keyword; each field of a dataclass is a column of its own.
+    A resumed run goes on with the rows it had. Use one Measure for all columns of a run: a checkpoint keeps one.
+    """
+
+    def __init__(self, *functions: Function, **named: Function) -> None:
+        self.functions: dict[str, Function] = {}
+        for name, function in [*((_name(function), function) for function in functions), *named.items()]:
+            if name in self.functions or name in ("step", "time"):
+                raise ValueError(f"there are two columns {name!r}; give one of them another name: Measure(other=...)")
+            self.functions[name] = function
+        self._columns: dict[str, list[NDArray[Any]]] = {}
+
+    def look(self, simulation: Simulation) -> None:
+        self.add(of(simulation))
+
+    def finish(self, simulation: Simulation) -> None:
+        """The last step is always recorded."""
+        if simulation.steps and (not len(self) or self._columns["step"][-1] != simulation.steps):
+            self.look(simulation)
+
+    def add(self, frame: Frame) -> None:
+        """Record one more frame."""
+        row = {"step": np.asarray(frame.step), "time": np.asarray(frame.time)}
+        for name, function in self.functions.items():
+            row |= _flat(name, function(frame))
+        for name, value in row.items():
+            self._columns.setdefault(name, []).append(value)
+
+    @property
+    def names(self) -> list[str]:
+        """Columns so far."""
+        return list(self._columns)
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return len(self._columns.get("step", []))
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        """(rows, ...) one column; rows must be of one shape."""
+        if name not in self._columns:
+            raise KeyError(f"no column is called {name!r}; there are {', '.join(self._columns) or 'none yet'}")
+        return np.array(self._columns[name])
+
+    def blocking(self, name: str) -> Blocking:
+        """Mean and error of a column of numbers."""
+        return blocking(self[name])
+
+    def state(self) -> dict[str, Any]:
+        columns = {name: [_pack(value) for value in column] for name, column in self._columns.items()}
+        return {"functions": list(self.functions), "columns": columns}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        if state["functions"] != list(self.functions):
+            kept, here = ", ".join(state["functions"]), ", ".join(self.functions)
+            raise ValueError(f"the checkpoint has a Measure of {kept}, not of {here}; observe with the same functions")
+        self._columns = {name: [_unpack(value) for value in column] for name, column in state["columns"].items()}
+
+
+def over(frames: Iterable[Frame], *functions: Function, **named: Function) -> Measure:
+    """The same over the frames of a Trajectory, or over some of them.
+
+    >>> over(trajectory[::10], stress)["stress.contact"]
+    """
+    record = Measure(*functions, **named)
+    for frame in frames:
+        record.add(frame)
+    return record
+
+
+def _name(function: Function) -> str:
+    name = str(getattr(function, "__name__", "<"))
+    if name.startswith("<"):
+        raise ValueError("a function without a name needs a keyword: Measure(top=lambda frame: ...)")
+    return name
+
+
+def _flat(name: str, value: Any) -> dict[str, NDArray[Any]]:
+    """Columns of a value: itself, or the fields of a dataclass."""
+    if is_dataclass(value):
+        parts: dict[str, NDArray[Any]] = {}
+        for field in fields(value):
+            parts |= _flat(f"{name}.{field.name}", getattr(value, field.name))
+        return parts
+    array = np.array(value)
+    if array.dtype.kind not in "bif":
+        raise TypeError(f"{name} gave {type(value).__name__}; give a number, an array or a dataclass of them")
+    return {name: array}
+
+
+def _pack(value: NDArray[Any]) -> Any:
+    """As plain numbers, exact."""
+    if value.ndim == 0:
+        return value.item()
+    return {"dtype": value.dtype.str, "shape": list(value.shape), "data": value.ravel().tolist()}
+
+
+def _unpack(kept: Any) -> NDArray[Any]:
+    if isinstance(kept, dict):
+        return np.array(kept["data"], dtype=kept["dtype"]).reshape(kept["shape"])
+    return np.asarray(kept)
