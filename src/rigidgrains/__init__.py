@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     from .trajectory.reader import Trajectory
     from .trajectory.resume import resume
     from .trajectory.writer import Checkpoints, TrajectoryWriter
+    from .view.live import LiveView
     from .view.packing import draw_packing
+    from .view.page import write_page
     from .view.series import draw_history, draw_plots
     from .view.video import write_video
 
@@ -52,6 +54,7 @@ _HOMES = {
     "Frame": "trajectory.frame",
     "GlobalCriterion": "solve.criteria",
     "History": "observe.history",
+    "LiveView": "view.live",
     "LocalCriterion": "solve.criteria",
     "Measure": "measure.record",
     "MomentumCriterion": "solve.criteria",
@@ -85,6 +88,7 @@ _HOMES = {
     "resume": "trajectory.resume",
     "rigidity": "observe.rigidity",
     "wall_forces": "observe.measure",
+    "write_page": "view.page",
     "write_video": "view.video",
 }
 
@@ -97,6 +101,7 @@ __all__ = [
     "Frame",
     "GlobalCriterion",
     "History",
+    "LiveView",
     "LocalCriterion",
     "Measure",
     "MomentumCriterion",
@@ -130,6 +135,7 @@ __all__ = [
     "resume",
     "rigidity",
     "wall_forces",
+    "write_page",
     "write_video",
 ]
 

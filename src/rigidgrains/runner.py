@@ -70,6 +70,7 @@ def run_scene(
     rigid: float | None = None,
     checkpoint_every: int | None = None,
     force: bool = False,
+    live: bool = False,
     progress: bool = True,
 ) -> Outcome:
     """Run a scene file to its end and save everything; raises SceneError or ValueError before the first step."""
@@ -114,6 +115,10 @@ def run_scene(
         run=asdict(plan),
     )
     _copy_scene(path, folder, [Path(grains.file) for grains in scene.grains if grains.file is not None])
+    if live:
+        from .view.live import LiveView
+
+        simulation.observe(LiveView(title=scene.title or path.stem))
     return _run(simulation, plan, writer, history, progress)
 
 

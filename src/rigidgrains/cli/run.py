@@ -26,6 +26,7 @@ def run(
     output: OutputPath = None,
     force: Switch = False,
     checkpoint_every: Whole = None,
+    live: Switch = False,
     quiet: Quiet = False,
     json: Switch = False,
 ) -> None:
@@ -51,6 +52,8 @@ def run(
         Overwrite the results of an earlier run in that folder.
     checkpoint_every
         Steps between states from which the run can be resumed. Default: one each minute of computing.
+    live
+        Show the run in the browser while it goes on, with plots, pause and stop.
     quiet
         No progress bar and no report.
     json
@@ -70,6 +73,7 @@ def run(
             rigid=rigid,
             checkpoint_every=checkpoint_every,
             force=force,
+            live=live,
             progress=not (quiet or json),
         )
     except (SceneError, ValueError) as problem:

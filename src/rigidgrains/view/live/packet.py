@@ -1,0 +1,62 @@
+"""A frame ready to be sent: plain 32-bit floats, since the way is short and time is dear."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import __version__
+from ...trajectory.frame import Frame
+from ..page.codec import Packet
+from ..page.frames import rotation
+from ..page.summary import SERIES
+from ..page.wall_words import wall_words
+
+Array = NDArray[Any]
+
+
+def live_head(title: str, dimension: int, gravity: Array, source: str, contacts: bool) -> dict[str, Any]:
+    """Words of a page whose frames come later; source: "run" or "file"."""
+    return {
+        "title": title,
+        "dimension": dimension,
+        "version": __version__,
+        "live": source,
+        "columns": list(SERIES),
+        "gravity": [float(g) for g in gravity],
+        "contacts": contacts,
+    }
+
+
+def live_packet(frame: Frame, origin: Array) -> bytes:
+    """The whole frame; positions are relative to the origin (m)."""
+    packet = Packet(
+        {
+            "time": frame.time,
+            "step": frame.step,
+            "index": frame.index,
+            "origin": [float(x) for x in origin],
+            "walls": wall_words(frame.walls),
+        }
+    )
+    packet.add_floats("position", frame.position - origin)
+    for name in ("velocity", "spin", "radius", "load", "id"):
+        packet.add_floats(name, getattr(frame, name))
+    packet.add_floats("turn", rotation(frame))
+    packet.add_floats("number", frame.contact_number)
+    if frame.has_contacts:
+        _add_contacts(packet, frame)
+    return packet.pack()
+
+
+def _add_contacts(packet: Packet, frame: Frame) -> None:
+    contacts = frame.contacts
+    carrying = np.flatnonzero(contacts.status > 0)
+    pair = contacts.pair[carrying]
+    packet.add_floats("first", pair[:, 0])
+    packet.add_floats("second", pair[:, 1])
+    packet.add_floats("force", np.linalg.norm(contacts.force[carrying], axis=1))
+    packet.add_floats("status", contacts.status[carrying])
+    packet.add_floats("way", contacts.point[carrying] - frame.position[pair[:, 0]])

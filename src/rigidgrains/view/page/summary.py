@@ -1,0 +1,92 @@
+"""What a page says of the whole trajectory: title, times, box, ranges of the colours, series for the plots."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import __version__
+from ...trajectory.frame import Frame
+from ...trajectory.reader import Trajectory
+
+Array = NDArray[Any]
+
+ROWS = 600  # points of a plot at most
+SERIES = ("time", "kinetic_energy", "potential_energy", "sweeps", "diffusion_length", "cluster", "cluster_extent")
+SAMPLES = 20_000  # grains by which the range of a colour is found
+
+
+@dataclass
+class Extent:
+    """Box of all centres (m), the smallest and largest radius (m), and samples of what colours stand for."""
+
+    low: Array
+    high: Array
+    least: float
+    largest: float
+    samples: dict[str, list[Array]]
+
+    @classmethod
+    def of(cls, trajectory: Trajectory, chosen: list[int]) -> Extent:
+        """Looks at every chosen frame once."""
+        extent = cls(np.full(3, np.inf), np.full(3, -np.inf), np.inf, 0.0, {"speed": [], "load": []})
+        for index in chosen:
+            extent._add(trajectory[index], max(1, SAMPLES // len(chosen)))
+        return extent
+
+    def _add(self, frame: Frame, count: int) -> None:
+        position, radius = frame.position, frame.radius
+        self.low, self.high = np.minimum(self.low, position.min(axis=0)), np.maximum(self.high, position.max(axis=0))
+        self.least, self.largest = min(self.least, float(radius.min())), max(self.largest, float(radius.max()))
+        few = slice(None, None, max(1, len(frame) // count))
+        self.samples["speed"].append(np.linalg.norm(frame.velocity[few], axis=1))
+        self.samples["load"].append(frame.load[few])
+
+    def ranges(self) -> dict[str, float]:
+        """Upper end of each colour: a few extreme grains do not wash out the rest."""
+        tops = {}
+        for name, parts in self.samples.items():
+            values = np.concatenate(parts)
+            tops[name] = float(np.quantile(values, 0.98)) or float(values.max()) or 1.0
+        return tops
+
+
+def summary(trajectory: Trajectory, chosen: list[int], extent: Extent) -> dict[str, Any]:
+    """The head of the page."""
+    first = trajectory[chosen[0]]
+    return {
+        "title": title_of(trajectory),
+        "dimension": trajectory.dimension,
+        "version": __version__,
+        "times": [float(time) for time in trajectory.times[chosen]],
+        "low": [float(x) for x in extent.low - extent.largest],
+        "high": [float(x) for x in extent.high + extent.largest],
+        "ranges": extent.ranges(),
+        "gravity": [float(g) for g in first.gravity],
+        "contacts": trajectory.has_contacts,
+        "series": thinned(trajectory.history),
+    }
+
+
+def title_of(trajectory: Trajectory) -> str:
+    """Title of the scene, or the name of the file."""
+    try:
+        title = tomllib.loads(trajectory.scene).get("title")
+    except tomllib.TOMLDecodeError:
+        title = None
+    return str(title or trajectory.path.stem)
+
+
+def thinned(history: dict[str, Array]) -> dict[str, list[float | None]]:
+    """The columns that are plotted, with at most so many rows; what is not finite becomes None."""
+    few = slice(None, None, max(1, -(-len(history["time"]) // ROWS)))
+    return {name: [number(value) for value in history[name][few]] for name in SERIES if name in history}
+
+
+def number(value: float) -> float | None:
+    """Five digits are enough for a plot."""
+    return float(f"{value:.5g}") if np.isfinite(value) else None

@@ -1,0 +1,87 @@
+// Forces as bars between centres, as wide as they are strong: cylinders in 3D, flat bars in 2D.
+
+import {
+  BufferAttribute, Color, CylinderGeometry, DynamicDrawUsage, GLSL3, InstancedBufferAttribute, InstancedBufferGeometry,
+  Mesh, ShaderMaterial,
+} from "three";
+
+const VERTEX = `
+in vec3 start, end; in float width, tone;
+uniform float flatness;
+flat out float shade; out vec3 facing; out float aside;
+void main() {
+  vec3 way = end - start;
+  vec3 axis = length(way) > 0.0 ? normalize(way) : vec3(1.0, 0.0, 0.0);
+  vec3 right, up;
+  if (flatness > 0.5) { right = vec3(-axis.y, axis.x, 0.0); up = vec3(0.0, 0.0, 1.0); }
+  else { right = normalize(cross(axis, abs(axis.z) < 0.9 ? vec3(0.0, 0.0, 1.0) : vec3(1.0, 0.0, 0.0))); up = cross(right, axis); }
+  vec3 out_of = right * position.x + up * position.z;
+  shade = tone; aside = position.x;
+  facing = normalMatrix * out_of;
+  gl_Position = projectionMatrix * modelViewMatrix * vec4(start + (position.y + 0.5) * way + 0.5 * width * out_of, 1.0);
+}`;
+
+const FRAGMENT = `
+precision highp float;
+flat in float shade; in vec3 facing; in float aside;
+uniform vec3 sticking, sliding; uniform float flatness;
+out vec4 colour;
+void main() {
+  vec3 base = mix(sticking, sliding, shade);
+  float lit = flatness > 0.5 ? 1.0 : 0.6 + 0.45 * max(dot(normalize(facing), normalize(vec3(-0.35, 0.65, 0.675))), 0.0);
+  float pixel = fwidth(aside);
+  float cover = flatness > 0.5 ? clamp((1.0 - abs(aside)) / pixel + 0.5, 0.0, 1.0) : 1.0;
+  colour = vec4(base * lit, 0.92 * cover);
+}`;
+
+export class Bars {
+  constructor(dimension) {
+    this.flat = dimension === 2;
+    this.uniforms = {
+      sticking: { value: new Color() }, sliding: { value: new Color() }, flatness: { value: this.flat ? 1 : 0 },
+    };
+    const material = new ShaderMaterial({
+      glslVersion: GLSL3, uniforms: this.uniforms, vertexShader: VERTEX, fragmentShader: FRAGMENT,
+      transparent: this.flat, depthTest: !this.flat, depthWrite: !this.flat, side: this.flat ? 2 : 0,
+    });
+    this.mesh = new Mesh(new InstancedBufferGeometry(), material);
+    this.mesh.frustumCulled = false;
+    this.mesh.renderOrder = 2;
+    this.room = -1;
+  }
+
+  // Draw the contacts with a force above the threshold (N); `strong` (N) is as wide as `widest` (m).
+  show(frame, threshold, strong, widest) {
+    const { contacts, position } = frame;
+    if (contacts.count > this.room) this.make(Math.ceil(contacts.count * 1.2) + 16);
+    const { start, end, width, tone } = this.mesh.geometry.attributes;
+    let drawn = 0;
+    for (let c = 0; c < contacts.count; c++) {
+      if (contacts.force[c] < threshold) continue;
+      const a = 3 * contacts.a[c], b = 3 * contacts.b[c], wall = contacts.b[c] >= contacts.grains;
+      for (let x = 0; x < 3; x++) {
+        start.array[3 * drawn + x] = position[a + x];
+        end.array[3 * drawn + x] = wall ? position[a + x] + contacts.way[3 * c + x] : position[b + x];
+      }
+      width.array[drawn] = widest * Math.min(contacts.force[c] / strong, 1.3);
+      tone.array[drawn++] = contacts.status[c] === 2 ? 1 : 0;
+    }
+    for (const attribute of [start, end, width, tone]) attribute.needsUpdate = true;
+    this.mesh.geometry.instanceCount = drawn;
+    return drawn;
+  }
+
+  make(room) {
+    this.mesh.geometry.dispose();
+    const geometry = (this.mesh.geometry = new InstancedBufferGeometry());
+    const shape = this.flat ? null : new CylinderGeometry(1, 1, 1, 10, 1, true);
+    const corners = this.flat ? new Float32Array([-1, -0.5, 0, 1, -0.5, 0, 1, 0.5, 0, -1, 0.5, 0]) : null;
+    geometry.setAttribute("position", this.flat ? new BufferAttribute(corners, 3) : shape.attributes.position);
+    geometry.setIndex(this.flat ? [0, 1, 2, 0, 2, 3] : shape.index);
+    for (const [name, size] of Object.entries({ start: 3, end: 3, width: 1, tone: 1 })) {
+      const attribute = new InstancedBufferAttribute(new Float32Array(size * room), size);
+      geometry.setAttribute(name, attribute.setUsage(DynamicDrawUsage));
+    }
+    this.room = room;
+  }
+}

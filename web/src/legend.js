@@ -1,0 +1,29 @@
+// The legend: colour bar with units, and what the bars of forces mean.
+
+import { QUANTITIES, table } from "./colours.js";
+import { quantity, short, ticks, unitFor } from "./numbers.js";
+
+export function showLegend(place, name, [low, high]) {
+  const { label, unit, map, names } = QUANTITIES[name];
+  const scale = unitFor(Math.max(Math.abs(low), Math.abs(high)), unit);
+  place.querySelector(".label").textContent = scale.name ? `${label} (${scale.name})` : label;
+  const canvas = place.querySelector("canvas"), context = canvas.getContext("2d");
+  canvas.width = 256;
+  canvas.height = 1;
+  context.putImageData(new ImageData(new Uint8ClampedArray(table(map)), 256, 1), 0, 0);
+  const row = place.querySelector(".ticks");
+  row.replaceChildren();
+  if (names) return;
+  for (const value of ticks(low / scale.factor, high / scale.factor, 4)) {
+    const tick = document.createElement("span");
+    tick.textContent = short(value);
+    tick.style.left = `${(100 * (value * scale.factor - low)) / (high - low)}%`;
+    row.append(tick);
+  }
+}
+
+export function showForceLegend(place, strong, drawn, shown) {
+  place.hidden = !shown;
+  if (shown) place.querySelector(".strong").textContent = `widest ${quantity(strong, "N")}, ${drawn.toLocaleString("en")} drawn`;
+}
+
