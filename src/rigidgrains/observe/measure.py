@@ -56,9 +56,9 @@ def wall_forces(bodies: Bodies, contacts: Contacts) -> dict[str, list[float]]:
 def forces_on_walls(bodies: Bodies, contacts: Contacts) -> Array:
     """(walls, 3) N, force of the grains on each wall; zero before the first step."""
     out = np.zeros((len(bodies.walls), 3))
-    force = contacts.force
     for w, rows in enumerate(contacts.wall_rows):
-        out[w] = force[rows].sum(axis=0)
+        forces = contacts.forces[rows]
+        out[w] = (forces[:, :1] * contacts.normal[rows] + forces[:, 1:]).sum(axis=0)
     return out
 
 

@@ -48,7 +48,8 @@ def virtual_power(problem: ContactProblem) -> float:
     sliding and leaves out the middle term.
     """
     p = problem
-    lost, gained = _virtual_power(p.motion, p.pairs, p.geometry, p.forces, p.dt)
+    net, touched = np.zeros((len(p.motion), 3)), np.zeros(len(p.motion), np.bool_)
+    lost, gained, _ = _powers(p.motion, p.pairs, p.geometry, p.forces, p.dt, 1.0, net, touched)
     return float(gained - lost)
 
 
@@ -62,21 +63,29 @@ def momentum_error(problem: ContactProblem) -> float:
     error is at least |S|. It is the same for every observer. 0 without forces, inf if one is not finite.
     """
     p = problem
-    strongest = float(np.abs(p.forces).max(initial=0.0))
+    strongest = float(_largest(p.forces))
     if strongest == 0.0:
         return 0.0
     if not math.isfinite(strongest):
         return math.inf
-    forces = p.forces / strongest  # nothing can overflow
-    net = np.zeros((len(p.motion), 3))
-    mean_square = _add_forces(p.pairs, p.geometry, forces, net)
-    load = max(0.5 * float(np.sqrt((net**2).sum(axis=1)).sum()), math.sqrt(mean_square))
-    touched = np.zeros(len(p.motion), np.bool_)
-    touched[p.pairs] = True
-    mass = float((1.0 / p.motion[touched & (p.motion[:, 6] > 0.0), 6]).sum())
-    lost, gained = _virtual_power(p.motion, p.pairs, p.geometry, forces, p.dt)
+    net, touched = np.zeros((len(p.motion), 3)), np.zeros(len(p.motion), np.bool_)
+    # In units of the strongest force nothing can overflow.
+    lost, gained, square = _powers(p.motion, p.pairs, p.geometry, p.forces, p.dt, 1.0 / strongest, net, touched)
+    pushed, mass = _pushed(p.motion, net, touched)
+    load = max(0.5 * pushed, math.sqrt(square / p.count))
     error = max(lost, gained) / strongest * mass / (load * load * p.dt)
     return error if math.isfinite(error) else math.inf
+
+
+@kernel
+def _largest(forces):  # type: ignore[no-untyped-def]
+    """The largest component of any force; not a number if one is not."""
+    most = 0.0
+    for c in range(len(forces)):
+        for k in range(4):
+            if not abs(forces[c, k]) <= most:
+                most = abs(forces[c, k])
+    return most
 
 
 @kernel
@@ -103,10 +112,7 @@ def _natural_map(motion, pairs, geometry, forces, dt, miss):  # type: ignore[no-
 def _norms(motion, pairs, geometry, forces, dt):  # type: ignore[no-untyped-def]
     """sqrt(sum |R - R'|^2) and sqrt(sum |R|^2)."""
     rate = 1.0 / dt
-    most = 0.0
-    for c in range(len(pairs)):
-        for k in range(4):
-            most = max(most, abs(forces[c, k]))
+    most = _largest(forces)
     scale = most if 1e-290 < most < math.inf else 1.0
     part = 1.0 / scale
     miss, force = 0.0, 0.0
@@ -119,32 +125,42 @@ def _norms(motion, pairs, geometry, forces, dt):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _virtual_power(motion, pairs, geometry, forces, dt):  # type: ignore[no-untyped-def]
-    """The terms of -S and S, each sum over those that are positive."""
+def _powers(motion, pairs, geometry, forces, dt, part, net, touched):  # type: ignore[no-untyped-def]
+    """The terms of -S and S, each sum over those that are positive, and the sum of R^2; forces times `part`.
+
+    Adds the contact forces on each body to `net` and marks the bodies that are touched.
+    """
     rate = 1.0 / dt
-    lost, gained = 0.0, 0.0
+    lost, gained, square = 0.0, 0.0, 0.0
     for c in range(len(pairs)):
-        v_n, v_x, v_y, v_z = contact_velocity(
-            pairs[c, 0], pairs[c, 1], motion, geometry[c, 0], geometry[c, 1], geometry[c, 2]
-        )
-        r_n, mu = forces[c, 0], geometry[c, 6]
+        i, j = pairs[c, 0], pairs[c, 1]
+        n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
+        v_n, v_x, v_y, v_z = contact_velocity(i, j, motion, n_x, n_y, n_z)
+        r_n, r_x, r_y, r_z = part * forces[c, 0], part * forces[c, 1], part * forces[c, 2], part * forces[c, 3]
+        mu = geometry[c, 6]
         limit = mu * r_n if mu < math.inf else 0.0
         normal = r_n * (v_n + geometry[c, 3] * rate)
-        sliding = limit * math.sqrt(v_x * v_x + v_y * v_y + v_z * v_z)
-        sliding += forces[c, 1] * v_x + forces[c, 2] * v_y + forces[c, 3] * v_z
+        sliding = limit * math.sqrt(v_x * v_x + v_y * v_y + v_z * v_z) + (r_x * v_x + r_y * v_y + r_z * v_z)
         lost -= min(normal, 0.0) + min(sliding, 0.0)
         gained += max(normal, 0.0) + max(sliding, 0.0)
-    return lost, gained
+        r_x, r_y, r_z = r_x + r_n * n_x, r_y + r_n * n_y, r_z + r_n * n_z
+        square += r_x * r_x + r_y * r_y + r_z * r_z
+        net[i, 0] -= r_x
+        net[i, 1] -= r_y
+        net[i, 2] -= r_z
+        net[j, 0] += r_x
+        net[j, 1] += r_y
+        net[j, 2] += r_z
+        touched[i] = touched[j] = True
+    return lost, gained, square
 
 
 @kernel
-def _add_forces(pairs, geometry, forces, net):  # type: ignore[no-untyped-def]
-    """Sum the contact forces on each body; returns the mean of R^2."""
-    total = 0.0
-    for c in range(len(pairs)):
-        for k in range(3):
-            force = forces[c, 0] * geometry[c, k] + forces[c, 1 + k]
-            net[pairs[c, 0], k] -= force
-            net[pairs[c, 1], k] += force
-            total += force * force
-    return total / len(pairs)
+def _pushed(motion, net, touched):  # type: ignore[no-untyped-def]
+    """Sum of the forces on all bodies, and the mass of the movable ones that are touched."""
+    pushed, mass = 0.0, 0.0
+    for i in range(len(net)):
+        pushed += math.sqrt(net[i, 0] ** 2 + net[i, 1] ** 2 + net[i, 2] ** 2)
+        if touched[i] and motion[i, 6] > 0.0:
+            mass += 1.0 / motion[i, 6]
+    return pushed, mass
