@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from .bodies import Bodies
+    from .fclib import read_problem, save_problem, solve_problem
     from .measure.record import Measure
     from .observe.base import Observer, StopRun
     from .observe.history import History
@@ -85,8 +86,11 @@ _HOMES = {
     "load_scene": "scene",
     "loads": "observe.measure",
     "overlaps": "observe.measure",
+    "read_problem": "fclib",
     "resume": "trajectory.resume",
     "rigidity": "observe.rigidity",
+    "save_problem": "fclib",
+    "solve_problem": "fclib",
     "wall_forces": "observe.measure",
     "write_page": "view.page",
     "write_video": "view.video",
@@ -132,8 +136,11 @@ __all__ = [
     "load_scene",
     "loads",
     "overlaps",
+    "read_problem",
     "resume",
     "rigidity",
+    "save_problem",
+    "solve_problem",
     "wall_forces",
     "write_page",
     "write_video",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import shutil
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import get_args
@@ -71,6 +72,7 @@ def run_scene(
     checkpoint_every: int | None = None,
     force: bool = False,
     live: bool = False,
+    save_problems: int | None = None,
     progress: bool = True,
 ) -> Outcome:
     """Run a scene file to its end and save everything; raises SceneError or ValueError before the first step."""
@@ -115,6 +117,8 @@ def run_scene(
         run=asdict(plan),
     )
     _copy_scene(path, folder, [Path(grains.file) for grains in scene.grains if grains.file is not None])
+    if save_problems is not None:
+        simulation.observe(_problem_saver(folder / "problems"), every=save_problems)
     if live:
         from .view.live import LiveView
 
@@ -186,6 +190,19 @@ def _save(simulation: Simulation, plan: Plan, history: History, folder: Path) ->
         reason = problem.strerror or problem
         told = f"results cannot be written to {folder}/: {reason}; the run had come to {simulation.time:g} s"
         raise RunFailed(told) from None
+
+
+def _problem_saver(folder: Path) -> Callable[[Simulation], None]:
+    """Writes the contact problem of a step in the FCLIB format; steps without contacts have none."""
+    from .fclib import save_problem
+
+    folder.mkdir(exist_ok=True)
+
+    def save(simulation: Simulation) -> None:
+        if simulation.contacts.count:
+            save_problem(simulation, folder / f"step-{simulation.steps:06d}.hdf5")
+
+    return save
 
 
 def _chosen(method: str, settings: Solver) -> Solver:

@@ -43,14 +43,14 @@ def general_shock_law(gap, u, w, mu, dt):  # type: ignore[no-untyped-def]
     r_0 = a / w_nn
     if mu == 0.0:
         return r_0, 0.0, 0.0
-    # Eq. (gapcloses) makes R_n = r_0 - (c_1 R_1 + c_2 R_2); what is left for R_t has the matrix S, turned into its axes.
+    # Eq. (gapcloses) makes R_n = r_0 - (c_1 R_1 + c_2 R_2). What is left for R_t has the matrix S, turned to its axes.
     c_1, c_2 = w_n1 / w_nn, w_n2 / w_nn
     s_11, s_12, s_22 = w_11 - c_1 * w_n1, w_12 - c_1 * w_n2, w_22 - c_2 * w_n2
     b_1, b_2 = -u[1] / dt - w_n1 * r_0, -u[2] / dt - w_n2 * r_0
     tan = 0.0
     if s_12 != 0.0:
         h = (s_22 - s_11) / (2.0 * s_12)
-        tan = (1.0 if h >= 0.0 else -1.0) / (abs(h) + sqrt(1.0 + h * h))
+        tan = 0.5 / h if abs(h) > 1e8 else (1.0 if h >= 0.0 else -1.0) / (abs(h) + sqrt(1.0 + h * h))
     cos = 1.0 / sqrt(1.0 + tan * tan)
     sin = tan * cos
     least = 1e-15 * (w_11 + w_22)  # S may be singular to rounding

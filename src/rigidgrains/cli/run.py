@@ -27,6 +27,7 @@ def run(
     force: Switch = False,
     checkpoint_every: Whole = None,
     live: Switch = False,
+    save_problems: Whole = None,
     quiet: Quiet = False,
     json: Switch = False,
 ) -> None:
@@ -54,6 +55,8 @@ def run(
         Steps between states from which the run can be resumed. Default: one each minute of computing.
     live
         Show the run in the browser while it goes on, with plots, pause and stop.
+    save_problems
+        Write the contact problem of every so many steps, in the FCLIB format, to the folder problems/ of the results.
     quiet
         No progress bar and no report.
     json
@@ -74,6 +77,7 @@ def run(
             checkpoint_every=checkpoint_every,
             force=force,
             live=live,
+            save_problems=save_problems,
             progress=not (quiet or json),
         )
     except (SceneError, ValueError) as problem:

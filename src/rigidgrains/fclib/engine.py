@@ -129,7 +129,7 @@ def _freedom(problem: ContactProblem, dimension: int) -> tuple[sparse.csc_array,
     row = np.flatnonzero(inverse)
     column, value, mass = np.arange(len(row)), np.ones(len(row)), 1.0 / inverse.ravel()[row]
     parts = [(row, column, value)]
-    for k, body in enumerate(guided):
+    for body in guided:
         touching = np.flatnonzero((problem.pairs == body).any(axis=1))
         if touching.size == 0:
             continue

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .problem import GlobalProblem, Info, LocalProblem, Problem
+from .problem import GlobalProblem, Info, LocalProblem, Problem, check_shape
 
 Array = NDArray[np.float64]
 
@@ -28,7 +28,7 @@ def read_problem(path: str | Path) -> Problem:
                 return _local(file["fclib_local"])
             if "fclib_global" in file:
                 return _global(file["fclib_global"])
-        except (ValueError, TypeError, KeyError, OSError, RuntimeError) as problem:
+        except (ValueError, TypeError, KeyError, OSError, RuntimeError, OverflowError) as problem:
             raise ProblemFileError(f"{path}: {str(problem).strip(chr(39))}") from None
     raise ProblemFileError(f"{path} holds neither 'fclib_local' nor 'fclib_global'; give a file in FCLIB's HDF5 layout")
 
@@ -56,12 +56,14 @@ def _local(group: h5py.Group) -> LocalProblem:
     for bilateral in ("V", "R"):
         if bilateral in group:
             raise ValueError(f"the problem has equality constraints ({bilateral}, s), which are not solved here")
-    vectors = _member(group, "vectors")
+    vectors, dimension = _member(group, "vectors"), _integer(group, "spacedim")
+    mu = _vector(vectors, "mu")
+    rows = dimension * len(mu)
     return LocalProblem(
-        W=sparse.csr_array(_matrix(group, "W")),
+        W=sparse.csr_array(_matrix(group, "W", (rows, rows))),
         q=_vector(vectors, "q"),
-        mu=_vector(vectors, "mu"),
-        dimension=_integer(group, "spacedim"),
+        mu=mu,
+        dimension=dimension,
         info=_info(group),
     )
 
@@ -69,22 +71,24 @@ def _local(group: h5py.Group) -> LocalProblem:
 def _global(group: h5py.Group) -> GlobalProblem:
     if "G" in group:
         raise ValueError("the problem has equality constraints (G, b), which are not solved here")
-    vectors = _member(group, "vectors")
+    vectors, dimension = _member(group, "vectors"), _integer(group, "spacedim")
+    f, mu = _vector(vectors, "f"), _vector(vectors, "mu")
     return GlobalProblem(
-        M=sparse.csc_array(_matrix(group, "M")),
-        H=sparse.csc_array(_matrix(group, "H")),
-        f=_vector(vectors, "f"),
+        M=sparse.csc_array(_matrix(group, "M", (len(f), len(f)))),
+        H=sparse.csc_array(_matrix(group, "H", (len(f), dimension * len(mu)))),
+        f=f,
         w=_vector(vectors, "w"),
-        mu=_vector(vectors, "mu"),
-        dimension=_integer(group, "spacedim"),
+        mu=mu,
+        dimension=dimension,
         info=_info(group),
     )
 
 
-def _matrix(group: h5py.Group, name: str) -> Any:
+def _matrix(group: h5py.Group, name: str, needed: tuple[int, int]) -> Any:
     """A sparse matrix: nz >= 0 counts triplets, -1 stands for compressed columns, -2 for compressed rows."""
     stored = _member(group, name)
     shape = (_integer(stored, "m"), _integer(stored, "n"))
+    check_shape(name, shape, needed, "the vectors and the dimension")
     nz = _integer(stored, "nz")
     x = _vector(stored, "x")
     p, i = (np.asarray(_vector(stored, index), dtype=np.int64) for index in ("p", "i"))
@@ -129,8 +133,8 @@ def _vector(group: h5py.Group, name: str) -> Array:
 
 def _integer(group: h5py.Group, name: str) -> int:
     value = _vector(group, name)
-    if value.size != 1:
-        raise ValueError(f"{group.name}/{name} holds {value.size} numbers; one is needed")
+    if value.size != 1 or value[0] != int(value[0]):
+        raise ValueError(f"{group.name}/{name} holds {value}; one whole number is needed")
     return int(value[0])
 
 

@@ -17,8 +17,9 @@ from .sweeps import Progress, accelerated_sweeps, plain_sweeps, residuals
 Array = NDArray[np.float64]
 
 SOLVERS = ("auto", "accelerated", "sweeps", "referee")
-MOST = {"auto": 2_000, "accelerated": 20_000, "sweeps": 20_000, "referee": 200}
+MOST = {"auto": 2_000, "accelerated": 20_000, "sweeps": 20_000, "referee": 500}
 REFEREE_SIZE = 5_000  # contacts up to which "auto" calls the referee
+WARM_UP = 3_000  # sweeps that bring the referee near
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Solution:
     """The best point found, and whether it is a solution.
 
     r, u            : (d c,) impulses and velocities, in the frames of the contacts
-    iterations      : sweeps, or steps of the referee
+    iterations      : sweeps, or steps of the referee (with "auto" both)
     residual        : |r - P(r - u')| over |q|, P the projection onto the friction cone, u' = u + mu |u_t| n
     scaled_residual : the same with r times the mean of W_nn; converged means that both are within the tolerance
     history         : (iterations, larger of both residuals)
@@ -59,7 +60,7 @@ def solve_problem(
     solver         : "sweeps", "accelerated", "referee", or "auto": accelerated sweeps, then the referee if need be
     tolerance      : for both residuals of `Solution`
     max_iterations : sweeps, or steps of the referee
-    start          : (d c,) impulses to start from; the referee starts afresh
+    start          : (d c,) impulses to start from; the referee sweeps from there first
     """
     if solver not in SOLVERS:
         raise ValueError(f"solver {solver!r} is unknown; choose one of {', '.join(SOLVERS)}")
@@ -97,17 +98,21 @@ def solve_problem(
     )
 
 
-def _call(problem: Problem, rows: BlockRows, r: Array, solver: str, tolerance: float, most: int) -> tuple[Progress, str]:
+def _call(
+    problem: Problem, rows: BlockRows, r: Array, solver: str, tolerance: float, most: int
+) -> tuple[Progress, str]:
+    """What was found, and by whom."""
     if rows.count == 0:
         return Progress(r, 0.0), solver
     if solver == "sweeps":
         return plain_sweeps(rows, r, tolerance, most), solver
     if solver == "referee":
-        return _referee(problem, rows, tolerance, most), solver
+        near = accelerated_sweeps(rows, r, tolerance, WARM_UP)
+        return _referee(problem, rows, near.r, tolerance, most), solver
     found = accelerated_sweeps(rows, r, tolerance, most)
     if solver == "accelerated" or found.residual <= tolerance or rows.count > REFEREE_SIZE:
         return found, "accelerated"
-    certified = _referee(problem, rows, tolerance, MOST["referee"])
+    certified = _referee(problem, rows, found.r, tolerance, MOST["referee"])
     certified.sweeps += found.sweeps
     certified.history = found.history + [(found.sweeps + k, value) for k, value in certified.history]
     if certified.residual <= found.residual:
@@ -116,7 +121,7 @@ def _call(problem: Problem, rows: BlockRows, r: Array, solver: str, tolerance: f
     return found, "accelerated, then referee"
 
 
-def _referee(problem: Problem, rows: BlockRows, tolerance: float, most: int) -> Progress:
+def _referee(problem: Problem, rows: BlockRows, start: Array, tolerance: float, most: int) -> Progress:
     """By bodies and contacts where the bodies are known, else by W."""
     system: GlobalSystem | LocalSystem
     if isinstance(problem, GlobalProblem):
@@ -126,7 +131,7 @@ def _referee(problem: Problem, rows: BlockRows, tolerance: float, most: int) -> 
         system = LocalSystem(sparse.bsr_array(blocks, shape=2 * (3 * rows.count,)).tocsr())
     verdict = referee(
         system, rows.q, rows.mu, problem.dimension, rows.own[:, 0],
-        lambda r: max(residuals(rows, r)), tolerance=tolerance, max_iterations=most,
+        lambda r: max(residuals(rows, r)), start, tolerance=tolerance, max_iterations=most,
     )  # fmt: skip
     history = list(enumerate(verdict.history))
     return Progress(verdict.r, min(verdict.history), verdict.iterations, history, verdict.reason)

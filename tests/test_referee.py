@@ -1,0 +1,120 @@
+"""The referee: certified to 1e-10 and in agreement with the sweeps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from builders import chain, cloud, column, prepare, triangular
+
+from rigidgrains.bench import dense_problem
+from rigidgrains.fclib import global_problem, local_problem, solve_problem
+from rigidgrains.solve.interior import apply, divide, largest_step, scaling, velocity_in_cone
+from rigidgrains.solve.polish import into_cone
+
+
+def inside(n, seed=0):
+    """Points inside the circular cone."""
+    rng = np.random.default_rng(seed)
+    t = rng.normal(size=(n, 2))
+    return np.column_stack([np.linalg.norm(t, axis=1) + rng.uniform(0.01, 1.0, n), t])
+
+
+def product(x, y):
+    """x o y, by definition."""
+    return np.column_stack([(x * y).sum(1), x[:, :1] * y[:, 1:] + y[:, :1] * x[:, 1:]])
+
+
+def test_scaling_brings_both_to_the_same_point():
+    """F y = F^-1 x and F^-1 F = 1."""
+    x, u = inside(200), np.random.default_rng(1).normal(size=(200, 3))
+    u[:, 0] = np.abs(u[:, 0]) + 0.01
+    y = velocity_in_cone(u)
+    F, back = scaling(x, y, u)
+    np.testing.assert_allclose(apply(F, y), apply(back, x), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(F @ back, np.broadcast_to(np.eye(3), F.shape), atol=1e-9)
+
+
+def test_division_undoes_the_product():
+    x, z = inside(200), np.random.default_rng(2).normal(size=(200, 3))
+    np.testing.assert_allclose(divide(product(x, z), x), z, rtol=1e-7, atol=1e-7)
+
+
+def test_the_largest_step_ends_on_the_cone():
+    """One contact at a time: at the end of the step |x_t| = x_n or u_n = 0, and before it both are inside."""
+    rng = np.random.default_rng(3)
+    for _ in range(200):
+        x, dx, du = inside(1, int(rng.integers(1 << 30))), rng.normal(size=(1, 3)), rng.normal(size=(1, 3))
+        u = np.array([[1.0, 0.0, 0.0]])
+        step = largest_step(x, u, dx, du)
+        if not np.isfinite(step):
+            continue
+        end, opening = (x + step * dx)[0], (u + step * du)[0, 0]
+        margin = end[0] - np.hypot(*end[1:])
+        assert min(margin, opening) == pytest.approx(0.0, abs=1e-8 * (1.0 + step))
+        assert max(margin, opening) >= -1e-8 * (1.0 + step)
+
+
+def test_into_cone_keeps_what_is_inside():
+    mu = np.array([0.5, 0.5, 0.0])
+    r = into_cone(np.array([[2.0, 0.3, 0.4], [-1.0, 1.0, 0.0], [1.0, 3.0, 0.0]]), mu)
+    np.testing.assert_array_equal(r, [[2.0, 0.3, 0.4], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
+
+
+WORLDS = {
+    "pressed disks": lambda mu: prepare(triangular(8, 8, mu=mu, g=1.0), 1e-2),
+    "colliding disks": lambda mu: prepare(cloud(60, mu=mu, dimension=2, speed=30.0), 1e-2),
+    "colliding spheres": lambda mu: prepare(cloud(60, mu=mu, speed=30.0), 1e-2),
+}
+
+
+@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("mu", [0.0, 0.05, 0.3, 1.0])
+@pytest.mark.parametrize("form", [local_problem, global_problem])
+def test_certified_and_equal_to_the_sweeps(world, mu, form):
+    """1e-10 by W and by bodies; the velocities, which are unique here, are those of the sweeps."""
+    problem = form(WORLDS[world](mu))
+    found = solve_problem(problem, solver="referee", tolerance=1e-10, start=None)
+    assert found.converged
+    assert max(found.residual, found.scaled_residual) <= 1e-10
+    swept = solve_problem(problem, solver="sweeps", tolerance=1e-11)
+    if mu == 0.0:  # a convex problem
+        assert swept.converged
+        np.testing.assert_allclose(found.u, swept.u, atol=1e-7 * np.linalg.norm(problem.local().q))
+
+
+def test_forces_known_from_theory():
+    """A column of weights and a pressed chain, without friction and with it."""
+    for mu in (0.0, 0.5):
+        problem = prepare(column(10, g=10.0, friction=mu), 1e-2)
+        found = solve_problem(global_problem(problem, dimension=3), solver="referee", tolerance=1e-11)
+        r_n = np.sort(found.r.reshape(-1, 3)[:, 0]) / problem.dt
+        np.testing.assert_allclose(r_n, 10.0 * np.arange(1, 11), rtol=1e-8)
+    problem = prepare(chain(100, force=2.0), 1e-2)
+    found = solve_problem(local_problem(problem), solver="referee", tolerance=1e-12)
+    np.testing.assert_allclose(found.r.reshape(-1, 2)[:, 0] / problem.dt, 2.0, rtol=1e-8)
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.3])
+def test_a_squeezed_lattice_of_spheres(mu):
+    """Some hundred contacts, many of them sliding."""
+    _, problem = dense_problem(200)
+    problem.geometry[:, 6] = mu
+    found = solve_problem(global_problem(problem), solver="referee", tolerance=1e-10)
+    assert found.converged
+
+
+def test_giving_up_is_said():
+    _, problem = dense_problem(200)
+    found = solve_problem(global_problem(problem), solver="referee", tolerance=1e-30, max_iterations=3)
+    assert not found.converged
+    assert found.reason
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mu", [0.0, 0.3])
+def test_thousands_of_contacts(mu):
+    _, problem = dense_problem(1190)
+    problem.geometry[:, 6] = mu
+    found = solve_problem(global_problem(problem), solver="referee", tolerance=1e-10)
+    assert found.contacts > 2500
+    assert found.converged
