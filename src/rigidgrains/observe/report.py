@@ -174,10 +174,7 @@ def _rigidity(meter: dict[str, Any]) -> str:
         reach = f"{meter['momentum_error']:.1%} of the load missing in the last step"
     else:
         reach = f"diffusion length {meter['diffusion_length']:.3g} m"
-    return (
-        f"{meter['verdict']}: {reach}, "
-        f"largest cluster {meter['cluster']:,} grains over {meter['extent']:.3g} m"
-    )
+    return f"{meter['verdict']}: {reach}, largest cluster {meter['cluster']:,} grains over {meter['extent']:.3g} m"
 
 
 def _vector(force: list[float]) -> str:

@@ -26,9 +26,7 @@ def resume(path: str | Path, *, solver: Sweeps | None = None) -> Simulation:
     """
     with store.open_to_read(Path(path)) as file:
         if "text" not in file["checkpoint"]:
-            raise TrajectoryError(
-                f"{path}: there is no checkpoint to resume from; it was lost with the damage"
-            )
+            raise TrajectoryError(f"{path}: there is no checkpoint to resume from; it was lost with the damage")
         group = file["checkpoint"]
         try:
             arrays: dict[str, Any] = {name: np.array(group[name]) for name in group if name != "text"}
