@@ -6,10 +6,10 @@ import sys
 
 from cyclopts import CycloptsError
 
-from . import about, check, export, files, page, pictures, run, solve
+from . import about, check, compare, export, files, page, pictures, run, solve
 from .words import BAD_INPUT, app, fail
 
-__all__ = ["about", "app", "check", "export", "files", "main", "page", "pictures", "run", "solve"]
+__all__ = ["about", "app", "check", "compare", "export", "files", "main", "page", "pictures", "run", "solve"]
 
 
 def main() -> None:

@@ -195,7 +195,7 @@ def _draw_decay(left: Any, right: Any, number: int, row: Row, run: tuple[Array, 
     """The decay of one run, and q of all of them beside theory."""
     ink = INKS[number % len(INKS)]
     t, amplitude, _ = run
-    left.semilogy(t[::5], amplitude[::5], "o^svdP*X"[number], color=ink, ms=5, label=row.quantity[3:])
+    left.semilogy(t[::5], amplitude[::5], "o^svdhP*X"[number], color=ink, ms=5, label=row.quantity[3:])
     left.semilogy(t, np.exp(-row.expected * t), color=ink, lw=0.8)
     right.barh(number, row.expected, color=ink, alpha=0.3, height=0.7, label="theory" if number == 0 else None)
     right.errorbar(

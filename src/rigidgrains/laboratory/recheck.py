@@ -1,0 +1,79 @@
+"""The residual once more, from the forces alone: plain numpy that shares nothing with the solvers.
+
+Velocities are made afresh from the free ones and the forces, masses from the bodies.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from ..contacts import ContactProblem
+from ..fclib import GlobalProblem, LocalProblem
+
+Array = NDArray[np.float64]
+
+
+@np.errstate(all="ignore")
+def check_step(problem: ContactProblem, forces: Array) -> float:
+    """The residual of forces (c, 4) for a problem with free velocities: sqrt(sum |R - R'|^2) over sqrt(sum |R|^2)."""
+    if not np.isfinite(forces).all():
+        return math.inf
+    i, j = problem.pairs.astype(np.int64).T
+    n, gap, mu = problem.geometry[:, 0:3], problem.geometry[:, 3], problem.geometry[:, 6]
+    v, s = problem.motion[:, 0:3].copy(), problem.motion[:, 3:6].copy()
+    per_mass, per_spin = problem.motion[:, 6], problem.motion[:, 7]
+    impulse = problem.dt * (forces[:, :1] * n + forces[:, 1:])
+    twist = np.cross(n, impulse)
+    for body, sign in ((i, -1.0), (j, 1.0)):
+        np.add.at(v, body, sign * per_mass[body, None] * impulse)
+        np.add.at(s, body, -per_spin[body, None] * twist)
+    velocity = v[j] - v[i] - np.cross(s[i] + s[j], n)  # Eq. (contact-veloc)
+    v_n = np.einsum("ck,ck->c", velocity, n)
+    v_t = velocity - v_n[:, None] * n
+    mobility = per_mass[i] + per_mass[j]
+    m_n, m_t = 1.0 / mobility, 1.0 / (mobility + per_spin[i] + per_spin[j])  # Eqs. (m-n), (m-t)
+    asked_n = np.maximum(0.0, forces[:, 0] - m_n / problem.dt * (v_n + gap / problem.dt))
+    asked_t = forces[:, 1:] - (m_t / problem.dt)[:, None] * v_t
+    pressed = asked_n > 0.0
+    limit = np.where(pressed, np.where(pressed, asked_n, 1.0) * mu, 0.0)
+    size = np.linalg.norm(asked_t, axis=1)
+    asked_t *= np.where(size > limit, limit / np.where(size > 0.0, size, 1.0), 1.0)[:, None]
+    miss = math.hypot(np.linalg.norm(forces[:, 0] - asked_n), np.linalg.norm(forces[:, 1:] - asked_t))
+    total = float(np.linalg.norm(forces))
+    if total == 0.0:
+        return 1.0 if miss > 0.0 else 0.0
+    return miss / total if math.isfinite(miss / total) else math.inf
+
+
+def check_matrix(problem: LocalProblem | GlobalProblem, r: Array) -> float:
+    """FCLIB's residual of impulses (d c,), as it is defined and with r in units of velocity; the larger of both."""
+    if not np.isfinite(r).all():
+        return math.inf
+    d, mu, local = problem.dimension, problem.mu, problem.local()
+    q, mobility = local.q, float(local.W.diagonal()[::d].mean())
+    if isinstance(problem, LocalProblem):
+        u = problem.W @ r + q
+    else:
+        v = splu(sparse.csc_matrix(problem.M)).solve(problem.H @ r + problem.f)
+        u = problem.H.T @ v + problem.w
+    u, r = u.reshape(-1, d), r.reshape(-1, d)
+    shifted = u.copy()
+    shifted[:, 0] += mu * np.linalg.norm(u[:, 1:], axis=1)  # De Saxce
+    scale = float(np.linalg.norm(q)) or 1.0
+    misses = (np.linalg.norm(unit * r - _onto_cone(unit * r - shifted, mu)) for unit in (1.0, mobility))
+    return float(max(misses)) / scale
+
+
+def _onto_cone(x: Array, mu: Array) -> Array:
+    """The nearest points with |x_t| <= mu x_n."""
+    x_n, x_t = x[:, 0], np.linalg.norm(x[:, 1:], axis=1)
+    along = (x_n + mu * x_t) / (1.0 + mu**2)
+    direction = x[:, 1:] / np.where(x_t > 0.0, x_t, 1.0)[:, None]
+    side = np.column_stack([along, (mu * along)[:, None] * direction])
+    inside, below = x_t <= mu * x_n, mu * x_t <= -x_n
+    return np.where(inside[:, None], x, np.where(below[:, None], 0.0, side))
