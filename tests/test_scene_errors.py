@@ -142,7 +142,7 @@ CASES = [
     ({"solver": {"criterion": "global", "delta": 1}}, "solver.delta", ["criterion = 'local'"]),
     ({"solver": {"epsilon": 0}}, "solver.epsilon", ["greater than zero"]),
     ({"output": {"picture": 1}}, "output.picture", ["true or false"]),
-    ({"output": {"colour": "red"}}, "output.colour", ["'load', 'rotation', 'speed', 'radius', 'contacts', 'id' or 'status'", "red"]),
+    ({"output": {"colour": "red"}}, "output.colour", ["'load', 'rotation', 'speed'", "'id' or 'status'", "red"]),
 ]
 
 TYPOS = [
