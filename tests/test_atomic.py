@@ -176,3 +176,13 @@ def test_another_kind_of_file_is_left_alone(tmp_path):
     with pytest.raises(TrajectoryError, match="no trajectory"):
         Trajectory(tmp_path / "notes.vtkhdf")
     assert (tmp_path / "notes.vtkhdf").read_text().startswith("not HDF5")
+
+
+def test_a_file_that_cannot_be_begun_leaves_nothing(tmp_path, monkeypatch):
+    simulation = Simulation(triangular(2, 2), dt=1e-3)
+    with monkeypatch.context() as patch:
+        Disk(patch, fails_at=10)
+        writer = TrajectoryWriter(tmp_path / "run.vtkhdf")
+        with pytest.raises(WriteError, match="No space left on device"):
+            writer.start(simulation, 1)
+    assert list(tmp_path.iterdir()) == []

@@ -85,6 +85,22 @@ class Trajectory:
     def __repr__(self) -> str:
         return f"Trajectory({str(self.path)!r}: {len(self)} frames, t = {self.times[0]:g} to {self.times[-1]:g} s)"
 
+    def show(self, *, every: int | None = None, height: int = 520, megabytes: float = 4.0) -> Any:
+        """In a notebook: the page of this trajectory, to turn, play and pick grains in; kept in a saved notebook.
+
+        every     : take every so many frames, whatever their size; default: as many as there is room for, at most 120
+        height    : pixels
+        megabytes : of the view at most
+        """
+        from ..view.notebook import show_trajectory
+
+        return show_trajectory(self, every=every, height=height, megabytes=megabytes)
+
+    def _repr_html_(self) -> str:
+        from ..view.notebook import trajectory_html
+
+        return trajectory_html(self)
+
     @property
     def dimension(self) -> int:
         return int(self._file.attrs["dimension"])

@@ -76,8 +76,11 @@ class TrajectoryWriter(Observer):
                 self._create(simulation)
         except BaseException:
             if self._atomic is not None:
+                begun = self._atomic.path
                 self._atomic.abandon()
                 self._close()
+                if begun != self.path:  # it never came to its name
+                    begun.unlink(missing_ok=True)
             raise
         self._resume = True  # a second run() goes on with it
 
