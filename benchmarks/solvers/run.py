@@ -29,6 +29,7 @@ from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion, ResidualCriterion
 from rigidgrains.solve.sweeps import SolveReport, Sweeps
 
+PACKINGS = {250: 8, 1000: 4, 4000: 2, 16_000: 1, 64_000: 1}  # how many of each size
 PLAIN = ("symmetric", "coloured", "random_blocks")  # the quickest plain sweeps; the best of them counts
 
 
@@ -56,25 +57,37 @@ def main() -> None:
 
 
 def growth(most: int) -> Iterator[dict[str, Any]]:
-    """Sweeps to a momentum error of 1 % from a cold start, mu = 0.3, against n; and CPU time at n = 4000."""
-    sizes = [n for n in (250, 1000, 4000, 16_000, 64_000) if n <= most]
+    """Sweeps to a momentum error of 1 % from a cold start, mu = 0.3, against n; and CPU time at n = 4000.
+
+    Small packings differ from each other, so more of them are averaged (geometrically), two orders of colours for each.
+    """
+    sizes = [n for n in PACKINGS if n <= most]
     for dimension, bar, faster in ((2, 0.5, 25.0), (3, 0.3, 8.0)):
         sweeps = []
         for n in sizes:
-            problem = clone(piston_step(dimension, n, 0.3), cold=True)
-            runs = [timed(AcceleratedSweeps(max_sweeps=20_000), problem, seed) for seed in range(3)]
+            problems = [clone(piston_step(dimension, n, 0.3, seed), cold=True) for seed in range(PACKINGS[n])]
+            runs = [timed(AcceleratedSweeps(max_sweeps=20_000), problem, seed) for problem in problems
+                    for seed in range(2)]  # fmt: skip
             sweeps.append(math.exp(np.mean([math.log(report.sweeps) for report, _ in runs])))
-            row = {"dimension": dimension, "n": n, "contacts": problem.count, "sweeps": sweeps[-1],
-                   "cpu_ms": 1e3 * min(seconds for _, seconds in runs)}  # fmt: skip
+            mean = float(np.mean([seconds for _, seconds in runs]))
+            counts = [report.sweeps for report, _ in runs]
+            row: dict[str, Any] = {
+                "dimension": dimension, "n": n, "packings": len(problems), "contacts": problems[0].count,
+                "sweeps": sweeps[-1], "least": min(counts), "most": max(counts), "cpu_ms": 1e3 * mean,
+                "converged": all(report.converged for report, _ in runs),
+            }  # fmt: skip
             if n == 4000:
-                plain = {order: timed(plain_sweeps(order), problem) for order in PLAIN}
-                best = min(plain, key=lambda order: plain[order][1])
-                ratio = plain[best][1] / np.mean([seconds for _, seconds in runs])
-                row |= {"plain": best, "plain_sweeps": plain[best][0].sweeps, "plain_cpu_ms": 1e3 * plain[best][1],
-                        "ratio": ratio, "bar": faster, "met": bool(ratio >= faster)}  # fmt: skip
+                plain = {order: [timed(plain_sweeps(order), problem) for problem in problems] for order in PLAIN}
+                cost = {order: float(np.mean([seconds for _, seconds in plain[order]])) for order in PLAIN}
+                best = min(PLAIN, key=lambda order: cost[order])
+                row |= {"plain": best, "plain_sweeps": float(np.mean([report.sweeps for report, _ in plain[best]])),
+                        "plain_cpu_ms": 1e3 * cost[best], "ratio": cost[best] / mean, "bar": faster,
+                        "met": cost[best] / mean >= faster}  # fmt: skip
             yield row
-        slope = float(np.polyfit(np.log(sizes), np.log(sweeps), 1)[0])
-        yield {"dimension": dimension, "exponent": slope, "bar": bar, "met": slope <= bar}
+        for upto in sizes[2:]:
+            some = [n for n in sizes if n <= upto]
+            slope = float(np.polyfit(np.log(some), np.log(sweeps[: len(some)]), 1)[0])
+            yield {"dimension": dimension, "upto": upto, "exponent": slope, "bar": bar, "met": slope <= bar}
 
 
 def chain() -> Iterator[dict[str, Any]]:
@@ -133,16 +146,23 @@ def piston() -> Iterator[dict[str, Any]]:
 
 
 def flow() -> Iterator[dict[str, Any]]:
-    """Steps of a slow shear flow: sweeps to a residual of 1e-5, warm and cold."""
-    for step in range(3):
-        problem = shear(1000, step)
-        for cold in (False, True):
-            start = clone(problem, cold=cold)
-            criterion = ResidualCriterion(1e-5)
-            fast, _ = timed(AcceleratedSweeps(criterion=criterion), start)
-            slow, _ = timed(Sweeps(order="symmetric", criterion=criterion, max_sweeps=100_000), start)
-            yield {"step": step, "cold": cold, "sweeps": fast.sweeps, "plain": slow.sweeps, "bar": 1000,
-                   "met": bool(fast.converged and fast.sweeps <= 1000)}  # fmt: skip
+    """Steps of a slow shear flow of three packings: sweeps to a residual of 1e-5, warm and cold."""
+    rows = []
+    for seed in range(3):
+        for step in range(3):
+            for cold in (False, True):
+                start = clone(shear(1000, step, seed=seed), cold=cold)
+                criterion = ResidualCriterion(1e-5)
+                fast, _ = timed(AcceleratedSweeps(criterion=criterion), start)
+                slow, _ = timed(Sweeps(order="symmetric", criterion=criterion, max_sweeps=30_000), start)
+                row = {"packing": seed, "step": step, "cold": cold, "sweeps": fast.sweeps, "plain": slow.sweeps,
+                       "plain_converged": slow.converged, "bar": 1000,
+                       "met": bool(fast.converged and fast.sweeps <= 1000)}  # fmt: skip
+                rows.append(row)
+                yield row
+    kept = sum(row["met"] for row in rows)
+    yield {"met_by": f"{kept} of {len(rows)}", "median": float(np.median([row["sweeps"] for row in rows])),
+           "median_plain": float(np.median([row["plain"] for row in rows])), "met": kept == len(rows)}  # fmt: skip
 
 
 def whole() -> Iterator[dict[str, Any]]:
