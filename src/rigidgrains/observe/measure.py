@@ -27,7 +27,7 @@ def potential_energy(bodies: Bodies) -> float:
 
     It is zero at the origin, and falls as bodies give way to those forces.
     """
-    energy = -float(bodies.mass @ (bodies.position @ bodies.gravity))
+    energy = float(_height_energy(bodies.position, bodies.mass, bodies.gravity))
     if len(bodies.force):
         energy -= float((bodies.force * bodies.position).sum())
     for wall in bodies.walls:
@@ -67,6 +67,15 @@ def loads(bodies: Bodies, contacts: Contacts) -> Array:
     load = np.zeros(bodies.count)
     _add_loads(contacts.pairs, contacts.forces, load)
     return load
+
+
+@kernel
+def _height_energy(position, mass, gravity):  # type: ignore[no-untyped-def]
+    """Sum of -m g . x."""
+    energy = 0.0
+    for i in range(mass.size):
+        energy -= mass[i] * (position[i, 0] * gravity[0] + position[i, 1] * gravity[1] + position[i, 2] * gravity[2])
+    return energy
 
 
 @kernel

@@ -145,6 +145,11 @@ class Report:
         """One JSON object."""
         return json.dumps(self.as_dict())
 
+    def _repr_html_(self) -> str:
+        from ..view.notebook import report_html
+
+        return report_html(self)
+
     def __str__(self) -> str:
         rows = [
             ("grains", f"{self.grains:,}"),
