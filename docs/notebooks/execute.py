@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import tempfile
 import time
@@ -48,9 +49,9 @@ def tidy(notebook: Any, paths: list[str]) -> None:
             continue
         cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
         for output in cell.outputs:
-            output.pop("metadata", None)
             if output.output_type in ("display_data", "execute_result"):
                 output.metadata = {}
+                output.data["text/plain"] = re.sub(r" at 0x[0-9a-f]+", "", output.data.get("text/plain", ""))
             told = [name for name in paths if len(name) > 1 and name in str(output)]
             if told:
                 raise ValueError(f"an output names the folder {told[0]}; show the name of the file alone")

@@ -204,6 +204,17 @@ class Simulation:
         """Figures of the run so far."""
         return Report.of(self)
 
+    def show(self, **look: Any) -> Any:
+        """In a notebook: a picture of the present state beside its figures; options as those of `draw_packing`."""
+        from .view.notebook import show_simulation
+
+        return show_simulation(self, **look)
+
+    def _repr_html_(self) -> str:
+        from .view.notebook import simulation_html
+
+        return simulation_html(self)
+
     @property
     def motion_before(self) -> Array:
         """(bodies, 8) motion rows at the beginning of the last step; the present ones before the first."""
