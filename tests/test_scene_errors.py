@@ -19,7 +19,7 @@ CASES = [
     ({"gravity": [0, 0, -9.81]}, "gravity", ["2 components", "dimension = 2", "[0, 0, -9.81]"]),
     ({"gravity": 9.81}, "gravity", ["must be a vector", "9.81"]),
     ({"friction": -0.1}, "friction", ["must not be negative", "-0.1"]),
-    ({"friction": float("inf")}, "friction", ["finite"]),
+    ({"friction": float("-inf")}, "friction", ["finite"]),
     ({"friction": float("nan")}, "friction", ["finite", "nan"]),
     ({"friction": "rough"}, "friction", ["must be a number", "rough"]),
     ({"friction": True}, "friction", ["must be a number", "true"]),
@@ -124,6 +124,12 @@ CASES = [
     ({"grains": [{**GRAINS, "name": "a"}, {**GRAINS, "name": "a"}]}, "grains[1].name", ["already given by grains[0]"]),
     ({"material": [{"name": "a"}, {"name": "a"}]}, "material[1].name", ["already given by material[0]"]),
     ({"pair": [{"materials": ["default"], "friction": 0}]}, "pair[0].materials", ["two names"]),
+    ({"pair": [{"materials": ["default", "default"]}]}, "pair[0].friction", ["missing", "coefficient"]),
+    (
+        {"material": [{"name": "a", "friction": 0.4, "static_friction": 0.3}]},
+        "material[0].static_friction",
+        ["less than friction = 0.4", "0.3"],
+    ),
     ({"pair": [{"materials": ["default", "tin"], "friction": 0}]}, "pair[0].materials", ["unknown material", "tin"]),
     (
         {"pair": [{"materials": ["default", "default"], "friction": f} for f in (0, 1)]},

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .compiled import kernel
+from .laws.base import Law
 from .walls import Wall
 
 Array = NDArray[np.float64]
@@ -36,6 +37,7 @@ class Bodies:
     friction  : (k, k) coefficient of each pair of materials
     walls     : the walls; wall w has motion row n + w
     groups    : named slices of grains
+    laws      : contact laws beyond plain friction
     """
 
     dimension: int
@@ -50,6 +52,7 @@ class Bodies:
     friction: Array
     walls: list[Wall] = field(default_factory=list)
     groups: dict[str, slice] = field(default_factory=dict)
+    laws: list[Law] = field(default_factory=list)
 
     @classmethod
     def assemble(
@@ -67,6 +70,7 @@ class Bodies:
         friction: Array | float = 0.0,
         walls: list[Wall] | None = None,
         groups: dict[str, slice] | None = None,
+        laws: list[Law] | None = None,
     ) -> Bodies:
         """Fill the arrays from positions (n, 3), radii (n,) and densities; masses follow from the dimension."""
         walls = walls or []
@@ -104,6 +108,7 @@ class Bodies:
             friction=friction,
             walls=walls,
             groups=groups or {},
+            laws=laws or [],
         )
 
     @property

@@ -16,6 +16,7 @@ from .bodies import Bodies
 from .compiled import kernel
 from .detect.candidates import Candidates, PairCandidates, WallCandidates, choose, overlooked
 from .detect.neighbours import Neighbours
+from .laws.base import Rows, arrange
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
@@ -66,13 +67,18 @@ class Contacts:
         self._geometry = np.empty((0, 8))
         self._forces = np.empty((0, 4))
         self._carried = np.empty((0, 4))
+        self.memory = np.empty((0, 0))
+        self._rows: Rows | None = None
 
     @classmethod
-    def restore(cls, pairs: Index, geometry: Array, forces: Array, wall_rows: list[slice]) -> Contacts:
+    def restore(
+        cls, pairs: Index, geometry: Array, forces: Array, wall_rows: list[slice], memory: Array | None = None
+    ) -> Contacts:
         """The contact rows of a step that was taken earlier, to carry the forces over from."""
         contacts = cls()
         contacts.count, contacts.wall_rows = len(pairs), wall_rows
         contacts._pairs, contacts._geometry, contacts._forces = pairs, geometry, forces
+        contacts.memory = np.zeros((len(pairs), 0)) if memory is None else memory
         return contacts
 
     @property
@@ -109,6 +115,10 @@ class Contacts:
         """The arrays a solver works on."""
         return ContactProblem(bodies.motion, self.pairs, self.geometry, self.forces, dt, bodies.position, bodies.radius)
 
+    def law_columns(self, count: int) -> dict[str, Array]:
+        """What laws beyond plain friction have written into the first rows: mu, and the gap to be closed (m)."""
+        return {"mu": self.geometry[:count, 6], "to_close": self.geometry[:count, 3]}
+
     @property
     def deepest(self) -> float:
         """m, the largest overlap at the beginning of the step."""
@@ -119,12 +129,20 @@ class Contacts:
         self.forces[:] = 0.0
 
     def gather(
-        self, bodies: Bodies, neighbours: Neighbours, dt: float, *, gap: str, speed: Array | None = None
+        self,
+        bodies: Bodies,
+        neighbours: Neighbours,
+        dt: float,
+        *,
+        gap: str,
+        speed: Array | None = None,
+        before: Array | None = None,
     ) -> None:
         """Make the contact rows of this step and carry the forces over by the identity of each pair.
 
         gap   : "g_pos" closes max(g, 0), Eq. (gpos): overlaps stop growing; "g" removes overlaps within the step
         speed : (n,) m/s, least relative speeds for the choice of candidates
+        before : (bodies, 8) motion at the beginning of the step, for laws that ask; the present one if absent
         """
         floor = 0.0 if gap == "g_pos" else -math.inf
         self.candidates = choose(bodies, neighbours, dt, speed)
@@ -157,6 +175,41 @@ class Contacts:
             )  # fmt: skip
             self._geometry[rows, 3] += near.sink
             self.wall_rows.append(rows)
+        if bodies.laws:
+            self._prepare(bodies, dt, bodies.motion if before is None else before)
+
+    def conclude(self) -> None:
+        """What laws remember of a step that was taken."""
+        if self._rows is not None:
+            for law in self._rows.bodies.laws:
+                law.conclude(self._rows)
+            self._rows = None
+
+    def _prepare(self, bodies: Bodies, dt: float, before: Array) -> None:
+        """Let the laws change the rows; what they remember is carried over like the forces."""
+        self.memory = self._inherit(self.memory, arrange(bodies.laws))
+        body = self.pairs[:, 1].astype(np.int64)
+        for w, some in enumerate(self.wall_rows):
+            body[some] = bodies.count + w
+        held = bodies.motion.copy()  # driven walls, and the elements of rotating ones, move as they do in this step
+        movable = np.flatnonzero((bodies.motion[: len(before), 6:] != 0.0).any(axis=1))
+        held[movable] = before[movable]
+        self._rows = Rows(bodies, bodies.motion, held, self.pairs, self.geometry, self.forces, body, self.memory, dt)
+        for law in bodies.laws:
+            law.prepare(self._rows)
+
+    def _inherit(self, old: Array, width: int) -> Array:
+        """(c, width) rows of the step before by the identity of each pair; zeros for new ones."""
+        pairs = self.candidates.pairs
+        last = np.full(self.count, -1, np.int64)
+        listed = pairs.row >= 0
+        last[pairs.row[listed]] = pairs.last[listed]
+        for near, rows in zip(self.candidates.walls, self.wall_rows):
+            last[rows] = near.last
+        new = np.zeros((self.count, width))
+        if old.shape[1] == width:
+            new[last >= 0] = old[last[last >= 0]]
+        return new
 
     def overlooked(self, bodies: Bodies, neighbours: Neighbours, dt: float) -> Array | None:
         """Relative speeds (n,) with which to gather again, if a pair that is no contact would overlap; else None."""

@@ -115,6 +115,7 @@ class Simulation:
         self._check_speed(math.inf, 0)
         self.neighbours.refresh(bodies, dt)
         self.last_solve = self._solve_contacts()
+        self.contacts.conclude()
         displacement = integrate.move(bodies, dt)
         self.steps += 1
         self.whole, self.midway = True, False
@@ -128,7 +129,7 @@ class Simulation:
             if attempt:
                 bodies.motion[: len(self._kept)] = self._kept
                 integrate.free_velocity(bodies, self.time, dt)
-            self.contacts.gather(bodies, self.neighbours, dt, gap=self.solver.gap, speed=speed)
+            self.contacts.gather(bodies, self.neighbours, dt, gap=self.solver.gap, speed=speed, before=self._kept)
             bound = RUNAWAY * (top_speed(bodies.motion) + bodies.radius.max() / dt)
             spent = self.solver.solve(self.contacts.problem(bodies, dt), self.rng).after(spent)
             self._check_speed(bound, spent.sweeps)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..trajectory.frame import Frame
 from ..trajectory.reader import Trajectory
-from . import balance, figures, geometry, laws
+from . import balance, coefficients, figures, geometry, laws
 from .checksum import check_sum
 from .links import Links
 from .overlap import Overlaps
@@ -50,6 +50,7 @@ def check(frame: Frame, *, tolerance: float = TOLERANCE, extra: Iterable[Check] 
             checks += [
                 geometry.geometry(links),
                 overlaps.missing(state),
+                *([coefficients.friction(links)] if frame.contacts.law("mu") is not None else []),
                 *laws.cone(links),
                 *balance.momentum(links),
                 *balanced,

@@ -69,10 +69,22 @@ class Links:
 
     @cached_property
     def mu(self) -> Array:
-        """(c,) coefficient of friction."""
+        """(c,) coefficient of friction: as stored where laws may change it, else that of the materials."""
+        stored = self.state.frame.contacts.law("mu")
+        return self.of_pair(self.state.frame.friction) if stored is None else np.asarray(stored, dtype=float)
+
+    def of_pair(self, table: NDArray[np.floating]) -> Array:
+        """(c,) entries of a table (k, k) over materials."""
         state = self.state
+        if table.size == 1:
+            return np.full(len(self), float(table.flat[0]))
         material = np.append(state.frame.material, [wall.material for wall in state.walls]).astype(np.int64)
-        return np.asarray(state.frame.friction, dtype=float)[material[self.i], material[self.j]]
+        return np.asarray(table, dtype=float)[material[self.i], material[self.j]]
+
+    def coefficient(self, name: str) -> Array | None:
+        """(c,) a coefficient of a law beyond plain friction; None if the run had no such law."""
+        table = self.state.frame.law(name)
+        return None if table is None else self.of_pair(table)
 
     @cached_property
     def m_n(self) -> Array:

@@ -45,6 +45,7 @@ def build(scene: Scene, seed: int) -> Bodies:
             walls=walls,
             friction=friction.table(),
             groups={group_name(i, table.name): slices[i] for i, table in enumerate(scene.grains)},
+            laws=friction.laws(),
         )
     check(scene, bodies, slices)
     bodies.force = forces(scene, bodies)

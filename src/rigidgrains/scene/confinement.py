@@ -10,7 +10,7 @@ from pydantic import Field, field_validator
 
 from .errors import ABSENT, Problem
 from .section import Section
-from .values import Direction, Name, NotNegative, Number, Numbers, PlateSize, Positive, Vector
+from .values import Coefficient, Direction, Name, Number, Numbers, PlateSize, Positive, Vector
 
 SIDES = {2: ("left", "right", "bottom", "top"), 3: ("left", "right", "front", "back", "bottom", "top")}
 
@@ -28,7 +28,7 @@ class Surface(Section):
 
     name: Name = Field(description="name of the wall")
     material: Name | None = Field(default=None, description="name of the material")
-    friction: NotNegative | None = Field(
+    friction: Coefficient | None = Field(
         default=None,
         description="friction coefficient against everything that no [[pair]] names; wins over the material",
     )
@@ -135,7 +135,7 @@ class Box(Section):
     upper: Vector = Field(description="highest corner (m)")
     open: tuple[str, ...] = Field(default=(), description="sides left out: left, right, front, back, bottom, top")
     material: Name | None = Field(default=None, description="name of the material")
-    friction: NotNegative | None = Field(default=None, description="friction coefficient of all its walls")
+    friction: Coefficient | None = Field(default=None, description="friction coefficient of all its walls")
 
     def mistakes(self, dimension: int) -> Iterator[Problem]:
         wrong = list(self.wrong_lengths(dimension, "lower", "upper"))

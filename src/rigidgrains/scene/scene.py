@@ -14,7 +14,7 @@ from .grains import Grains
 from .references import Tables, repeated_names, unknown_names
 from .section import Section, vector_length
 from .settings import Force, Material, Output, Pair, Run, Solver
-from .values import NotNegative, Vector
+from .values import Coefficient, Vector
 
 if TYPE_CHECKING:
     from ..bodies import Bodies
@@ -43,7 +43,7 @@ class Scene(Section):
     title: str | None = Field(default=None, strict=True, description="a line about the scene")
     dimension: Literal[2, 3] = Field(default=2, description="2 for disks, 3 for spheres")
     gravity: Vector | None = Field(default=None, description="acceleration of gravity (m/s^2); none if absent")
-    friction: NotNegative = Field(default=0.5, description="friction coefficient wherever no other is given")
+    friction: Coefficient = Field(default=0.5, description="friction coefficient wherever no other is given")
     grains: list[Grains] = Field(default_factory=list, description="groups of grains")
     plane: list[Plane] = Field(default_factory=list, description="planes and finite plates")
     box: list[Box] = Field(default_factory=list, description="boxes of fixed planes")
@@ -51,7 +51,7 @@ class Scene(Section):
     piston: list[Piston] = Field(default_factory=list, description="planes guided along their normal")
     force: list[Force] = Field(default_factory=list, description="constant forces on groups of grains")
     material: list[Material] = Field(default_factory=list, description="materials")
-    pair: list[Pair] = Field(default_factory=list, description="friction between two materials")
+    pair: list[Pair] = Field(default_factory=list, description="coefficients between two materials")
     run: Run = Field(default_factory=Run, description="time step and duration")
     solver: Solver = Field(default_factory=Solver, description="how contact forces are found")
     output: Output = Field(default_factory=Output, description="what is recorded and drawn")
@@ -115,7 +115,7 @@ class Scene(Section):
         return self._add(Material, "material", {"name": name, **words})
 
     def add_pair(self, **words: Any) -> Pair:
-        """Add the friction between two materials; see `Pair`."""
+        """Add the coefficients between two materials; see `Pair`."""
         return self._add(Pair, "pair", words)
 
     def _add(self, model: type[S], key: str, words: dict[str, Any]) -> S:

@@ -10,25 +10,39 @@ from pydantic import Field, PlainValidator, WithJsonSchema
 
 from .errors import ABSENT, Problem
 from .section import Section
-from .values import MOST, Count, Name, NotNegative, Positive, Seed, Vector, whole
+from .values import MOST, Coefficient, Count, Name, NotNegative, Positive, Seed, Vector, whole
 
 
-class Material(Section):
-    """A material, with the friction between two bodies of it."""
+class Coefficients(Section):
+    """What two bodies that touch have in common; what is absent is as in plain friction."""
 
-    name: Name = Field(description="name of the material")
-    friction: NotNegative | None = Field(default=None, description="friction coefficient between two bodies of it")
-
-
-class Pair(Section):
-    """The friction between two materials."""
-
-    materials: tuple[Name, ...] = Field(description="the names of two materials; 'default' for bodies without one")
-    friction: NotNegative = Field(description="friction coefficient between them")
+    friction: Coefficient | None = Field(default=None, description="friction coefficient, sliding; inf never slides")
+    static_friction: Coefficient | None = Field(
+        default=None, description="friction coefficient of contacts that do not slide; friction if absent"
+    )
 
     def mistakes(self, dimension: int) -> Iterator[Problem]:
+        if self.friction is not None and self.static_friction is not None and self.static_friction < self.friction:
+            yield self.wrong("static_friction", f"must not be less than friction = {self.friction:g}; swap them")
+
+
+class Material(Coefficients):
+    """A material, with the coefficients of contacts between two bodies of it."""
+
+    name: Name = Field(description="name of the material")
+
+
+class Pair(Coefficients):
+    """The coefficients of contacts between two materials."""
+
+    materials: tuple[Name, ...] = Field(description="the names of two materials; 'default' for bodies without one")
+
+    def mistakes(self, dimension: int) -> Iterator[Problem]:
+        yield from super().mistakes(dimension)
         if len(self.materials) != 2:
             yield self.wrong("materials", "must be two names, such as ['glass', 'steel']")
+        if not any(self.given(key) for key in Coefficients.model_fields):
+            yield Problem("friction", ABSENT, "missing; give friction or another coefficient of this pair")
 
 
 def read_index(value: Any) -> tuple[int, ...]:

@@ -35,6 +35,11 @@ def not_negative(value: Any) -> float:
     return x
 
 
+def coefficient(value: Any) -> float:
+    """A number that is not negative; infinity is allowed."""
+    return math.inf if isinstance(value, (float, np.floating)) and value == math.inf else not_negative(value)
+
+
 def fraction(value: Any) -> float:
     if not 0.0 <= (x := number(value)) <= 1.0:
         raise ValueError("must lie between 0 and 1")
@@ -127,6 +132,7 @@ as_list = PlainSerializer(lambda array: array.tolist())
 Number = Annotated[float, PlainValidator(number), schema("number")]
 Positive = Annotated[float, PlainValidator(positive), schema("number", exclusiveMinimum=0)]
 NotNegative = Annotated[float, PlainValidator(not_negative), schema("number", minimum=0)]
+Coefficient = Annotated[float, PlainValidator(coefficient), schema("number", minimum=0)]
 Fraction = Annotated[float, PlainValidator(fraction), schema("number", minimum=0, maximum=1)]
 Vector = Annotated[
     tuple[float, ...],

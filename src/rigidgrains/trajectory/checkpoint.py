@@ -20,7 +20,7 @@ from ..detect.grid import PairList
 from ..detect.neighbours import Neighbours, WallList
 from ..observe.report import Tally
 from ..solve.sweeps import SolveReport
-from . import wall_table
+from . import law_table, wall_table
 from .errors import TrajectoryError
 
 if TYPE_CHECKING:
@@ -52,12 +52,15 @@ def pack(simulation: Simulation) -> tuple[Arrays, str]:
         "contact_pairs": contacts.pairs,
         "contact_geometry": contacts.geometry,
         "contact_forces": contacts.forces,
+        "contact_memory": contacts.memory,
         "contact_wall_rows": np.array([(rows.start, rows.stop) for rows in contacts.wall_rows]).reshape(-1, 2),
         "motion_before": simulation.motion_before,
     }
+    arrays |= law_table.tables(bodies.laws)
     text = {
         "dimension": bodies.dimension,
         "walls": json.loads(wall_table.describe(bodies.walls)),
+        "laws": law_table.describe(bodies.laws),
         "groups": {name: [part.start, part.stop] for name, part in bodies.groups.items()},
         "builds": near.builds,
         "clock": list(simulation.clock),
@@ -72,14 +75,16 @@ def pack(simulation: Simulation) -> tuple[Arrays, str]:
     return arrays, json.dumps(text)
 
 
-def unpack(arrays: Arrays, text: str, *, solver: Any = None) -> Simulation:
-    """The simulation that was packed; `solver` replaces the one it had."""
+def unpack(arrays: Arrays, text: str, *, solver: Any = None, laws: Any = None) -> Simulation:
+    """The simulation that was packed; `solver` and `laws` replace those it had."""
     from ..simulation import Simulation
 
     words = json.loads(text)
     walls = wall_table.rebuild(json.dumps(words["walls"]), arrays)
     groups = {name: slice(*ends) for name, ends in words["groups"].items()}
-    bodies = Bodies(words["dimension"], **{name: arrays[name] for name in BODY}, walls=walls, groups=groups)
+    laws = law_table.rebuild(words.get("laws", []), arrays) if laws is None else laws
+    own = {name: arrays[name] for name in BODY}
+    bodies = Bodies(words["dimension"], **own, walls=walls, groups=groups, laws=laws)
     solver = decode(words["solver"]) if solver is None else solver
     simulation = Simulation(bodies, dt=words["clock"][0], solver=solver, seed=words["seed"])
     simulation.set_clock(*words["clock"])
@@ -90,6 +95,7 @@ def unpack(arrays: Arrays, text: str, *, solver: Any = None) -> Simulation:
         arrays["contact_geometry"],
         arrays["contact_forces"],
         [slice(int(start), int(stop)) for start, stop in arrays["contact_wall_rows"]],
+        arrays.get("contact_memory"),
     )
     simulation.last_solve = SolveReport(**_known(SolveReport, words["last_solve"]))
     simulation.tally = Tally(**_known(Tally, words["tally"]))

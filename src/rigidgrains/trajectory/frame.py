@@ -32,6 +32,13 @@ class Contacts:
     def __init__(self, read: Read, count: int) -> None:
         self._read, self._count = read, count
 
+    def law(self, name: str) -> Array | None:
+        """(c, ...) a column of laws beyond plain friction; None without such laws."""
+        try:
+            return self._read(f"PointData/{name}")
+        except KeyError:
+            return None
+
     def __len__(self) -> int:
         return self._count
 
@@ -188,6 +195,13 @@ class Frame:
     def friction(self) -> Array:
         """(k, k) coefficient of each pair of materials"""
         return self._read("FieldData/friction")
+
+    def law(self, name: str) -> Array | None:
+        """(k, k) coefficients of a law beyond plain friction, "StaticFriction_static" for instance; None without it."""
+        try:
+            return self._read(f"FieldData/law_{name}")
+        except KeyError:
+            return None
 
     @cached_property
     def wall_velocity(self) -> Array:

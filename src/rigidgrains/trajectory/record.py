@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..compiled import kernel
 from ..observe import measure
 from ..observe.history import figures
-from . import wall_table
+from . import law_table, wall_table
 from .series import Cloud
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[s
             "wall_velocity_before": before[walls, 0:3],
             "wall_force": measure.forces_on_walls(bodies, contacts) if whole else np.zeros((len(bodies.walls), 3)),
         },
-        tables_once={"gravity": bodies.gravity[None], "friction": bodies.friction},
+        tables_once={"gravity": bodies.gravity[None], "friction": bodies.friction} | law_table.tables(bodies.laws),
     )
 
 
@@ -86,6 +86,8 @@ def contacts(simulation: Simulation, *, precision: type) -> Cloud:
         status,
     )  # fmt: skip
     data = {"pair": pair, "normal": normal, "gap": gap, "force": force, "status": status}
+    if bodies.laws:
+        data |= {name: array.astype(precision, copy=False) for name, array in rows.law_columns(count).items()}
     return Cloud(simulation.time, point, data=data)
 
 

@@ -11,14 +11,16 @@ from . import checkpoint, store
 from .errors import TrajectoryError, damaged
 
 if TYPE_CHECKING:
+    from ..laws.base import Law
     from ..simulation import Simulation
     from ..solve.sweeps import Sweeps
 
 
-def resume(path: str | Path, *, solver: Sweeps | None = None) -> Simulation:
+def resume(path: str | Path, *, solver: Sweeps | None = None, laws: list[Law] | None = None) -> Simulation:
     """The simulation at the last checkpoint of a trajectory, to the bit.
 
     solver : replaces the one of the file; needed if that was a class of your own
+    laws   : replace those of the file; needed if one of them holds a function or is a class of your own
 
     >>> simulation = rg.resume("run.vtkhdf")
     >>> simulation.observe(rg.TrajectoryWriter("run.vtkhdf", resume=True), every=50)
@@ -33,7 +35,7 @@ def resume(path: str | Path, *, solver: Sweeps | None = None) -> Simulation:
             text = store.get_text(group, "text")
         except (OSError, KeyError, RuntimeError) as problem:
             raise damaged(Path(path), problem) from None
-        return checkpoint.unpack(arrays, text, solver=solver)
+        return checkpoint.unpack(arrays, text, solver=solver, laws=laws)
 
 
 def checkpoint_of(path: Path) -> str:

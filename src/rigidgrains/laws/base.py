@@ -1,0 +1,117 @@
+"""What a law sees of the contacts of a step, and what it has to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from ..bodies import Bodies
+
+Array = NDArray[np.float64]
+
+SLIDES = 1.0 - 1e-9  # of mu R_n: a tangential force from which a contact slides
+
+
+@dataclass
+class Rows:
+    """The contacts of a step, as laws see and change them before the solve, and see them after it.
+
+    motion   : (bodies, 8) free velocities before the solve
+    before   : (bodies, 8) velocities at the beginning of the step; driven walls with those of the step
+    pairs, geometry, forces : see ContactProblem
+    body     : (c,) wall or grain that body 1 belongs to
+    memory   : (c, k) what the laws remember of each contact from the step before; 0 for a new one
+    """
+
+    bodies: Bodies
+    motion: Array
+    before: Array
+    pairs: NDArray[np.int32]
+    geometry: Array
+    forces: Array
+    body: NDArray[np.int64]
+    memory: Array
+    dt: float
+
+    def of_pair(self, table: Array) -> Array:
+        """(c,) the coefficient of each contact in a table (k, k) over materials."""
+        if table.size == 1:
+            return np.full(len(self.pairs), table.flat[0])
+        return np.asarray(table[self.materials[:, 0], self.materials[:, 1]])
+
+    @cached_property
+    def materials(self) -> NDArray[np.int64]:
+        """(c, 2) material of both bodies."""
+        rows = np.append(self.bodies.material, [wall.material for wall in self.bodies.walls]).astype(np.int64)
+        return np.stack([rows[self.pairs[:, 0]], rows[self.body]], axis=1)
+
+    @cached_property
+    def velocity_before(self) -> tuple[Array, Array]:
+        """V_n (c,) and V_t (c, 3) at the beginning of the step, Eq. (contact-veloc)."""
+        return self.contact_velocity(self.before)
+
+    def contact_velocity(self, motion: Array) -> tuple[Array, Array]:
+        """V_n (c,) and V_t (c, 3) by motion rows (bodies, 8)."""
+        one, other, n = motion[self.pairs[:, 0]], motion[self.pairs[:, 1]], self.geometry[:, 0:3]
+        v = other[:, 0:3] - one[:, 0:3] - np.cross(one[:, 3:6] + other[:, 3:6], n)
+        v_n = (v * n).sum(axis=1)
+        return v_n, v - v_n[:, None] * n
+
+    @property
+    def sliding(self) -> NDArray[np.bool_]:
+        """(c,) True where the force found is that of a sliding contact."""
+        r_n, mu = self.forces[:, 0], self.geometry[:, 6]
+        limit = np.where(r_n > 0.0, SLIDES * mu * np.where(r_n > 0.0, r_n, 1.0), np.inf)
+        return np.asarray((self.forces[:, 1:4] ** 2).sum(axis=1) >= limit**2)
+
+
+@dataclass
+class Law:
+    """Base: a law changes the contact rows before the solve, and may remember something of each contact after it.
+
+    Fields that are arrays are tables (k, k) over materials; a number stands for all of them.
+    memory   : columns of memory that it needs; at : the first of them, set by whoever holds the laws
+    storable : False for a law that a file cannot hold, for instance a function
+    """
+
+    memory = 0
+    at = 0
+    storable = True
+
+    def __post_init__(self) -> None:
+        for name, table in self.tables().items():
+            setattr(self, name, np.array(table, dtype=float, ndmin=2))
+        self.check()
+
+    def tables(self) -> dict[str, Any]:
+        """Its coefficients by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def check(self) -> None:
+        """Raise ValueError for coefficients out of range."""
+
+    def prepare(self, rows: Rows) -> None:
+        """Change the rows before the solve."""
+
+    def conclude(self, rows: Rows) -> None:
+        """Write the memory for the next step after the solve."""
+
+
+def arrange(laws: list[Law]) -> int:
+    """Give each law its columns of memory; returns how many there are."""
+    width = 0
+    for law in laws:
+        law.at, width = width, width + law.memory
+    return width
+
+
+def need(name: str, table: Array, least: float, most: float) -> None:
+    """Raise if a coefficient is out of its range."""
+    bad = table[~((table >= least) & (table <= most))]
+    if bad.size:
+        raise ValueError(f"{name} = {bad[0]:g} is out of range; give a number from {least:g} to {most:g}")
