@@ -123,6 +123,13 @@ def test_the_hopper(run):
     assert report.wall_force["left chute"] == report.wall_force["right chute"] == [0.0, 0.0]
 
 
+def test_the_bounce(run):
+    """At the top of the first bounce the ball has e^2 of its height."""
+    _, state, _ = run("bounce")
+    assert state.position[0, 2] - 0.02 == pytest.approx(0.8**2 * 0.5, rel=5e-3)
+    assert abs(state.velocity[0, 2]) < 0.02
+
+
 def test_every_scene_file_loads():
     """As it lies in the package, without a mistake."""
     for name in scenes():

@@ -130,6 +130,13 @@ CASES = [
         "material[0].static_friction",
         ["less than friction = 0.4", "0.3"],
     ),
+    ({"material": [{"name": "a", "restitution": 1.1}]}, "material[0].restitution", ["between 0 and 1", "1.1"]),
+    (
+        {"material": [{"name": "a", "restitution": 1, "tangential_restitution": -2}]},
+        "material[0].tangential_restitution",
+        ["between -1 and 1"],
+    ),
+    ({"material": [{"name": "a", "threshold": 0.1}]}, "material[0].threshold", ["give restitution too"]),
     ({"pair": [{"materials": ["default", "tin"], "friction": 0}]}, "pair[0].materials", ["unknown material", "tin"]),
     (
         {"pair": [{"materials": ["default", "default"], "friction": f} for f in (0, 1)]},

@@ -31,6 +31,7 @@ class ContactProblem:
     geometry : (c, 8) n (3), gap to be closed (m), m_n, m_t (kg), mu, signed gap g (m)
     forces   : (c, 4) R_n, R_t (3) (N), at first those carried over
     position, radius : centres (m) and radii (m) of the grains
+    extra    : (c, 12) columns of laws that plain friction does not have, see solve/extended.py; forces then have seven
     """
 
     motion: Array
@@ -40,10 +41,18 @@ class ContactProblem:
     dt: float
     position: Array
     radius: Array
+    extra: Array | None = None
 
     @property
     def count(self) -> int:
         return len(self.pairs)
+
+    @property
+    def arrays(self) -> tuple[Array | Index, ...]:
+        """What every loop of a solver takes, in this order, before dt."""
+        if self.extra is None:
+            return self.motion, self.pairs, self.geometry, self.forces
+        return self.motion, self.pairs, self.geometry, self.extra, self.forces
 
     def points(self) -> Array:
         """(c, 3) m, contact points."""
@@ -68,17 +77,25 @@ class Contacts:
         self._forces = np.empty((0, 4))
         self._carried = np.empty((0, 4))
         self.memory = np.empty((0, 0))
+        self.extra: Array | None = None
         self._rows: Rows | None = None
 
     @classmethod
     def restore(
-        cls, pairs: Index, geometry: Array, forces: Array, wall_rows: list[slice], memory: Array | None = None
+        cls,
+        pairs: Index,
+        geometry: Array,
+        forces: Array,
+        wall_rows: list[slice],
+        memory: Array | None = None,
+        extra: Array | None = None,
     ) -> Contacts:
         """The contact rows of a step that was taken earlier, to carry the forces over from."""
         contacts = cls()
         contacts.count, contacts.wall_rows = len(pairs), wall_rows
         contacts._pairs, contacts._geometry, contacts._forces = pairs, geometry, forces
         contacts.memory = np.zeros((len(pairs), 0)) if memory is None else memory
+        contacts.extra = extra
         return contacts
 
     @property
@@ -109,15 +126,24 @@ class Contacts:
     @property
     def force(self) -> Array:
         """(c, 3) N on body 1."""
-        return self.forces[:, :1] * self.normal + self.forces[:, 1:]
+        return self.forces[:, :1] * self.normal + self.forces[:, 1:4]
 
     def problem(self, bodies: Bodies, dt: float) -> ContactProblem:
         """The arrays a solver works on."""
-        return ContactProblem(bodies.motion, self.pairs, self.geometry, self.forces, dt, bodies.position, bodies.radius)
+        return ContactProblem(
+            bodies.motion, self.pairs, self.geometry, self.forces, dt, bodies.position, bodies.radius, self.extra
+        )
 
-    def law_columns(self, count: int) -> dict[str, Array]:
-        """What laws beyond plain friction have written into the first rows: mu, and the gap to be closed (m)."""
-        return {"mu": self.geometry[:count, 6], "to_close": self.geometry[:count, 3]}
+    def law_columns(self, bodies: Bodies, count: int) -> dict[str, Array]:
+        """What laws beyond plain friction have written into the first rows.
+
+        mu, gap to be closed (m); of extra columns: tangential velocity to be reached (m/s)
+        """
+        columns = {"mu": self.geometry[:count, 6], "to_close": self.geometry[:count, 3]}
+        if any(law.extended for law in bodies.laws):
+            extra = np.zeros((0, 12)) if self.extra is None else self.extra[:count]
+            columns |= {"rebound": -extra[:, 0:3]}
+        return columns
 
     @property
     def deepest(self) -> float:
@@ -152,8 +178,9 @@ class Contacts:
         if self.count > len(self._pairs):
             room = self.count + self.count // 8 + 16
             self._pairs, self._geometry = np.empty((room, 2), np.int32), np.empty((room, 8))
-        if self.count > len(self._forces):
-            self._forces = np.empty((len(self._pairs), 4))
+        width = 7 if any(law.extended for law in bodies.laws) else 4
+        if self.count > len(self._forces) or self._forces.shape[1] != width:
+            self._forces = np.empty((len(self._pairs), width))
         listed = neighbours.pairs
         _fill_pairs(
             listed.start, listed.partner, pairs.row, pairs.last, bodies.position, bodies.radius, bodies.motion,
@@ -178,6 +205,13 @@ class Contacts:
         if bodies.laws:
             self._prepare(bodies, dt, bodies.motion if before is None else before)
 
+    def accepted(self) -> bool:
+        """False when a law wants the step to be solved again, with other rows."""
+        if self._rows is None:
+            return True
+        verdicts = [law.accepts(self._rows) for law in self._rows.bodies.laws]  # all of them are asked
+        return all(verdicts)
+
     def conclude(self) -> None:
         """What laws remember of a step that was taken."""
         if self._rows is not None:
@@ -188,13 +222,18 @@ class Contacts:
     def _prepare(self, bodies: Bodies, dt: float, before: Array) -> None:
         """Let the laws change the rows; what they remember is carried over like the forces."""
         self.memory = self._inherit(self.memory, arrange(bodies.laws))
+        if self.forces.shape[1] == 7:
+            self.extra = np.zeros((self.count, 12))
+            self.forces[:, 4:] = self._inherit(self._carried[:, 4:], 3)
         body = self.pairs[:, 1].astype(np.int64)
         for w, some in enumerate(self.wall_rows):
             body[some] = bodies.count + w
         held = bodies.motion.copy()  # driven walls, and the elements of rotating ones, move as they do in this step
         movable = np.flatnonzero((bodies.motion[: len(before), 6:] != 0.0).any(axis=1))
         held[movable] = before[movable]
-        self._rows = Rows(bodies, bodies.motion, held, self.pairs, self.geometry, self.forces, body, self.memory, dt)
+        self._rows = Rows(
+            bodies, bodies.motion, held, self.pairs, self.geometry, self.forces, body, self.memory, dt, self.extra
+        )
         for law in bodies.laws:
             law.prepare(self._rows)
 

@@ -134,7 +134,7 @@ class Simulation:
             spent = self.solver.solve(self.contacts.problem(bodies, dt), self.rng).after(spent)
             self._check_speed(bound, spent.sweeps)
             speed = self.contacts.overlooked(bodies, self.neighbours, dt)
-            if speed is None:
+            if speed is None and self.contacts.accepted():
                 break
         return spent
 

@@ -86,7 +86,8 @@ def energy(links: Links, tolerance: float) -> tuple[list[Check], dict[str, float
         "energy", EXACT, float(_over(np.array([abs(miss)]), np.array([scale]))[0]), state.rounding, "work and energies",
         1, f"the balance misses {miss:.3g} J",
     )  # fmt: skip
-    created = np.maximum(links.r_n, 0.0) * np.maximum(-links.to_close, 0.0) / dt  # W, overlaps that are taken back
+    created = np.maximum(links.r_n, 0.0) * np.maximum(-links.to_close, 0.0) / dt  # W, overlaps taken back, rebounds
+    created = created + np.maximum(dot(links.r_t, links.rebound), 0.0)
     given = np.maximum(power - created - state.graininess * links.size * links.speed, 0.0)
     near = links.scale * (dt * links.scale / links.m_n + np.abs(links.v_n) + length(links.v_t))
 
@@ -95,7 +96,9 @@ def energy(links: Links, tolerance: float) -> tuple[list[Check], dict[str, float
 
     notes = []
     if created.any():
-        notes.append(f"overlaps that are taken back, or walls that bend inwards, give {dt * created.sum():.3g} J")
+        sources = ["overlaps that are taken back", "walls that bend inwards"]
+        sources += ["rebounds"] if state.frame.law("Restitution_normal") is not None else []
+        notes.append(f"{', '.join(sources[:-1])} or {sources[-1]} give {dt * created.sum():.3g} J")
     passive = worst_of("dissipation", _over(given, near), tolerance, "force times speed", place, SWEEPS)
     return [closed, passive], terms, notes
 

@@ -50,7 +50,7 @@ def check(frame: Frame, *, tolerance: float = TOLERANCE, extra: Iterable[Check] 
             checks += [
                 geometry.geometry(links),
                 overlaps.missing(state),
-                *([coefficients.friction(links)] if frame.contacts.law("mu") is not None else []),
+                *coefficients.checks(links),
                 *laws.cone(links),
                 *balance.momentum(links),
                 *balanced,

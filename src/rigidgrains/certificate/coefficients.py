@@ -5,8 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from .links import Links
-from .state import Array
+from .state import Array, dot, length
 from .verdict import Check, worst_of
+
+
+def checks(links: Links) -> list[Check]:
+    """Those of the laws that the run had; none for plain friction."""
+    return [] if links.state.frame.contacts.law("mu") is None else [friction(links), *rebound(links)]
 
 
 def friction(links: Links) -> Check:
@@ -21,6 +26,34 @@ def friction(links: Links) -> Check:
         return f"{state.contact(c)}: mu = {links.mu[c]:g} where its pair has {sliding[c]:g}"
 
     return worst_of("friction coefficient", miss, state.rounding, "the coefficient", place)
+
+
+def rebound(links: Links) -> list[Check]:
+    """The velocity to be reached: that of the gap, or at most e times the one before the step, reversed."""
+    state, dt = links.state, links.state.dt
+    e_n, e_t, least = (links.coefficient(f"Restitution_{name}") for name in ("normal", "tangential", "threshold"))
+    if e_n is None or e_t is None or least is None:
+        return []
+    before, free = dot(links.velocity_before, links.normal), dot(links.free_velocity, links.normal)
+    gap = links.gap_to_close
+    slack = state.graininess * (links.speed * dt + state.coordinate[links.i] + state.coordinate[links.j])
+    may = (before < 0.0) & (before <= -least + slack / dt) & (gap + dt * np.minimum(before, free) <= slack)
+    full = np.where(before < 0.0, e_n * before * dt, 0.0)
+    within = np.maximum(full - links.to_close, 0.0) + np.maximum(links.to_close, 0.0)
+    plain = np.abs(links.to_close - np.maximum(gap, before * dt))
+    miss = np.where(may, np.minimum(within, plain), plain) / (slack / state.graininess)
+    slip = length(links.velocity_before - before[:, None] * links.normal)
+    beyond = np.maximum(length(links.rebound) - np.where(may, np.abs(e_t), 0.0) * slip, 0.0) / np.maximum(
+        links.speed, 1e-300
+    )
+
+    def place(c: int) -> str:
+        return f"{state.contact(c)} came at {before[c]:.6g} m/s, is to reach {-links.to_close[c] / dt:.6g} m/s"
+
+    return [
+        worst_of("rebound", miss, state.rounding, "the numbers it is made of", place),
+        worst_of("tangential rebound", beyond, state.rounding, "the numbers it is made of", place),
+    ]
 
 
 def _apart(a: Array, b: Array) -> Array:

@@ -50,7 +50,7 @@ class NaturalMap:
         """Eq. (sphere-shock): R' = -(m/dt) (g/dt + U) = R - (m/dt) (g/dt + V), cut to the cone."""
         dt = links.state.dt
         r_n = np.maximum(links.r_n - links.m_n / dt * (links.v_n + links.to_close / dt), 0.0)
-        r_t = links.r_t - (links.m_t / dt)[:, None] * links.v_t
+        r_t = links.r_t - (links.m_t / dt)[:, None] * (links.v_t - links.rebound)
         size, limit = length(r_t), _limit(links.mu, r_n)
         cut = np.where(size > limit, limit / np.where(size > 0.0, size, 1.0), 1.0)
         return cls(np.abs(links.r_n - r_n), length(links.r_t - cut[:, None] * r_t))

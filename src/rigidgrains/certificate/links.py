@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import surfaces
-from .state import Array, State, cross, dot, length
+from .state import Array, State, cross, dot, guided, length
 
 Index = NDArray[np.int64]
 
@@ -59,13 +59,37 @@ class Links:
     @cached_property
     def velocity(self) -> Array:
         """(c, 3) m/s, of body j relative to body i at the point of contact, Eq. (contact-veloc)."""
-        state, i, j = self.state, self.i, self.j
-        turning = state.radius[:, None] * state.spin
-        v = self.surface_velocity - state.velocity[i] - cross(turning[i], self.normal)
+        return self.velocity_by(self.state.velocity, self.state.spin, self.surface_velocity)
+
+    def velocity_by(self, velocity: Array, spin: Array, surface: Array) -> Array:
+        """(c, 3) m/s, the same from velocities and spins of grains (n, 3) and of surfaces of walls (c, 3)."""
+        turning = self.state.radius[:, None] * spin
+        v = surface - velocity[self.i] - cross(turning[self.i], self.normal)
         pairs = self.between_grains
-        k = j[pairs]
-        v[pairs] += state.velocity[k] - cross(turning[k], self.normal[pairs])
+        k = self.j[pairs]
+        v[pairs] += velocity[k] - cross(turning[k], self.normal[pairs])
         return v
+
+    @cached_property
+    def velocity_before(self) -> Array:
+        """(c, 3) m/s, at the beginning of the step; driven walls with their velocity in the step."""
+        state, surface = self.state, self.surface_velocity.copy()
+        for w, some in self.at_wall:
+            if guided(state.walls[w]):
+                surface[some] = np.asarray(state.frame.wall_velocity_before[w], dtype=float)
+        return self.velocity_by(state.velocity_before, state.spin_before, surface)
+
+    @cached_property
+    def free_velocity(self) -> Array:
+        """(c, 3) m/s, at the end of the step without contact forces."""
+        state, surface = self.state, self.surface_velocity.copy()
+        for w, some in self.at_wall:
+            wall = state.walls[w]
+            if guided(wall):
+                n = surfaces.directions(wall)[0]
+                push = state.dt * (wall.load / wall.mass + float(state.gravity @ n))
+                surface[some] = np.asarray(state.frame.wall_velocity_before[w], dtype=float) + push * n
+        return self.velocity_by(state.free_velocity, state.spin_before, surface)
 
     @cached_property
     def mu(self) -> Array:
@@ -102,6 +126,18 @@ class Links:
 
     @cached_property
     def to_close(self) -> Array:
+        """(c,) m, what may close in the step: as stored where laws may change it, else the gap."""
+        stored = self.state.frame.contacts.law("to_close")
+        return self.gap_to_close if stored is None else np.asarray(stored, dtype=float)
+
+    @cached_property
+    def rebound(self) -> Array:
+        """(c, 3) m/s, the tangential velocity of a contact that sticks: zero without tangential restitution."""
+        stored = self.state.frame.contacts.law("rebound")
+        return np.zeros((len(self), 3)) if stored is None else np.asarray(stored, dtype=float)
+
+    @cached_property
+    def gap_to_close(self) -> Array:
         """(c,) m, the gap that may close in the step: g or max(g, 0), Eq. (gpos), less what a wall bends inwards."""
         gap = np.maximum(self.gap, self.state.frame.figures["floor"])
         for w, some in self.at_wall:

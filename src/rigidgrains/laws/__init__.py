@@ -7,5 +7,6 @@ from __future__ import annotations
 
 from .base import Law, Rows
 from .friction import SpeedFriction, StaticFriction
+from .restitution import Restitution
 
-__all__ = ["Law", "Rows", "SpeedFriction", "StaticFriction"]
+__all__ = ["Law", "Restitution", "Rows", "SpeedFriction", "StaticFriction"]

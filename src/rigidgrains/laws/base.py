@@ -26,6 +26,7 @@ class Rows:
     pairs, geometry, forces : see ContactProblem
     body     : (c,) wall or grain that body 1 belongs to
     memory   : (c, k) what the laws remember of each contact from the step before; 0 for a new one
+    extra    : (c, 12) see solve/extended.py; None where no law needs them
     """
 
     bodies: Bodies
@@ -37,6 +38,7 @@ class Rows:
     body: NDArray[np.int64]
     memory: Array
     dt: float
+    extra: Array | None = None
 
     def of_pair(self, table: Array) -> Array:
         """(c,) the coefficient of each contact in a table (k, k) over materials."""
@@ -77,11 +79,13 @@ class Law:
     Fields that are arrays are tables (k, k) over materials; a number stands for all of them.
     memory   : columns of memory that it needs; at : the first of them, set by whoever holds the laws
     storable : False for a law that a file cannot hold, for instance a function
+    extended : True if it needs the extra columns of solve/extended.py
     """
 
     memory = 0
     at = 0
     storable = True
+    extended = False
 
     def __post_init__(self) -> None:
         for name, table in self.tables().items():
@@ -97,6 +101,10 @@ class Law:
 
     def prepare(self, rows: Rows) -> None:
         """Change the rows before the solve."""
+
+    def accepts(self, rows: Rows) -> bool:
+        """False when the forces found are not to be, and the step is to be solved again; memory tells why."""
+        return True
 
     def conclude(self, rows: Rows) -> None:
         """Write the memory for the next step after the solve."""

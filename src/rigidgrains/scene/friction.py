@@ -8,6 +8,7 @@ import numpy as np
 
 from ..laws.base import Law
 from ..laws.friction import StaticFriction
+from ..laws.restitution import Restitution
 from .errors import Problem, SceneError
 from .references import DEFAULT
 from .scene import Scene
@@ -54,6 +55,11 @@ class FrictionTable:
             return None
         return np.array([[otherwise if value is None else value for value in row] for row in values])
 
+    def or_zero(self, key: str) -> Array:
+        """A table (k, k) of a coefficient, 0 where it is not given."""
+        table = self.coefficients(key, 0.0)
+        return np.zeros(2 * (len(self.rows),)) if table is None else table
+
     def laws(self) -> list[Law]:
         """The laws beyond plain friction that some material or pair asks for."""
         found: list[Law] = []
@@ -62,6 +68,8 @@ class FrictionTable:
             static = np.where(np.isnan(static), sliding, static)
             self._check_static(static, sliding)
             found.append(StaticFriction(static))
+        if (normal := self.coefficients("restitution", 0.0)) is not None:
+            found.append(Restitution(normal, self.or_zero("tangential_restitution"), self.or_zero("threshold")))
         return found
 
     def _check_static(self, static: Array, sliding: Array) -> None:

@@ -10,7 +10,7 @@ from pydantic import Field, PlainValidator, WithJsonSchema
 
 from .errors import ABSENT, Problem
 from .section import Section
-from .values import MOST, Coefficient, Count, Name, NotNegative, Positive, Seed, Vector, whole
+from .values import MOST, Coefficient, Count, Fraction, Name, NotNegative, Positive, Seed, SignedFraction, Vector, whole
 
 
 class Coefficients(Section):
@@ -20,10 +20,18 @@ class Coefficients(Section):
     static_friction: Coefficient | None = Field(
         default=None, description="friction coefficient of contacts that do not slide; friction if absent"
     )
+    restitution: Fraction | None = Field(default=None, description="rebound over approach speed, 0 to 1")
+    tangential_restitution: SignedFraction | None = Field(
+        default=None, description="the same for the tangential velocity of a contact that sticks, -1 to 1"
+    )
+    threshold: NotNegative | None = Field(default=None, description="approach speed up to which nothing rebounds (m/s)")
 
     def mistakes(self, dimension: int) -> Iterator[Problem]:
         if self.friction is not None and self.static_friction is not None and self.static_friction < self.friction:
             yield self.wrong("static_friction", f"must not be less than friction = {self.friction:g}; swap them")
+        for key in ("tangential_restitution", "threshold"):
+            if self.given(key) and self.restitution is None:
+                yield self.wrong(key, f"belongs to restitution; give restitution too, or remove {key}")
 
 
 class Material(Coefficients):

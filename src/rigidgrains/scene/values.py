@@ -46,6 +46,12 @@ def fraction(value: Any) -> float:
     return x
 
 
+def signed_fraction(value: Any) -> float:
+    if not -1.0 <= (x := number(value)) <= 1.0:
+        raise ValueError("must lie between -1 and 1")
+    return x
+
+
 def whole(least: int, most: int) -> Callable[[Any], int]:
     """Validator of whole numbers from `least` to `most`."""
 
@@ -134,6 +140,7 @@ Positive = Annotated[float, PlainValidator(positive), schema("number", exclusive
 NotNegative = Annotated[float, PlainValidator(not_negative), schema("number", minimum=0)]
 Coefficient = Annotated[float, PlainValidator(coefficient), schema("number", minimum=0)]
 Fraction = Annotated[float, PlainValidator(fraction), schema("number", minimum=0, maximum=1)]
+SignedFraction = Annotated[float, PlainValidator(signed_fraction), schema("number", minimum=-1, maximum=1)]
 Vector = Annotated[
     tuple[float, ...],
     PlainValidator(vector),

@@ -15,7 +15,8 @@ from numpy.random import Generator
 from ..compiled import kernel
 from ..contacts import ContactProblem
 from .criteria import Criterion, MomentumCriterion, RigidSweeps
-from .kernels import apply_forces, compare
+from .kernels import compare
+from .loops import loops
 from .orders import Coloured, Order, Symmetric
 from .pace import Pace
 from .residual import residual
@@ -106,7 +107,7 @@ class Momentum(Pace):
             if last <= residual(p):
                 p.forces[:] = forces
         p.motion[:, :6] = self._free
-        apply_forces(p.motion, p.pairs, p.geometry, p.forces, p.dt)
+        loops(p).apply_forces(*p.arrays, p.dt)
         return True
 
     def _choose(self, problem: ContactProblem, along: float, change: float) -> None:
@@ -180,4 +181,9 @@ def judge(forces, last_forces, start):  # type: ignore[no-untyped-def]
         along += (d_n * s_n + d_x * s_x) + (d_y * s_y + d_z * s_z)
         change += (d_n * d_n + d_x * d_x) + (d_y * d_y + d_z * d_z)
         square += (n * n + x * x) + (y * y + z * z)
+        for k in range(4, forces.shape[1]):
+            d = forces[c, k] - start[c, k]
+            along += d * (forces[c, k] - last_forces[c, k])
+            change += d * d
+            square += forces[c, k] ** 2
     return along, change, square

@@ -124,7 +124,7 @@ def compare(before, forces, epsilon, delta):  # type: ignore[no-untyped-def]
     unsettled, total = 0, 0.0
     for c in range(len(forces)):
         change, force = 0.0, 0.0
-        for k in range(4):
+        for k in range(forces.shape[1]):
             change += (forces[c, k] - before[c, k]) ** 2
             force += forces[c, k] ** 2
         force = math.sqrt(force)

@@ -9,8 +9,9 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ..contacts import ContactProblem
-from .colouring import WORTH, find_colouring, threaded_sweep
-from .kernels import checked_sweep, compare, parallel_sweep, survey, sweep
+from .colouring import WORTH, find_colouring
+from .kernels import compare
+from .loops import loops
 
 Index = NDArray[np.int32]
 
@@ -33,13 +34,12 @@ class Order:
 
     def sweep(self, problem: ContactProblem, rng: Generator) -> None:
         """One sweep."""
-        p = problem
-        sweep(self.sequence(rng), p.motion, p.pairs, p.geometry, p.forces, p.dt)
+        loops(problem).sweep(self.sequence(rng), *problem.arrays, problem.dt)
 
     def checked_sweep(self, problem: ContactProblem, rng: Generator, epsilon: float, delta: float) -> tuple[int, float]:
         """One sweep; returns the number of contacts with |dR| > epsilon |R| + delta, and the sum of |R|."""
-        p = problem
-        return checked_sweep(self.sequence(rng), p.motion, p.pairs, p.geometry, p.forces, p.dt, epsilon, delta)
+        unsettled, total = loops(problem).checked_sweep(self.sequence(rng), *problem.arrays, problem.dt, epsilon, delta)
+        return unsettled, total
 
 
 class Random(Order):
@@ -61,8 +61,8 @@ class RandomSequential(Order):
 
     def checked_sweep(self, problem: ContactProblem, rng: Generator, epsilon: float, delta: float) -> tuple[int, float]:
         self.sweep(problem, rng)
-        p = problem
-        return survey(p.motion, p.pairs, p.geometry, p.forces, p.dt, epsilon, delta)
+        unsettled, total = loops(problem).survey(*problem.arrays, problem.dt, epsilon, delta)
+        return unsettled, total
 
 
 @dataclass
@@ -138,17 +138,16 @@ class Coloured(Order):
 
     def turn(self, problem: ContactProblem, rng: Generator, *, fresh: bool) -> int:
         """One sweep, in the same order as the one before unless a fresh one is asked for."""
-        p = problem
         if not self._threads:
             if fresh:
                 self._sequence = self.sequence(rng)
-            sweep(self._sequence, p.motion, p.pairs, p.geometry, p.forces, p.dt)
+            loops(problem).sweep(self._sequence, *problem.arrays, problem.dt)
             return 1
         by = self._colouring
         if fresh:
             self._colours = rng.permutation(by.count)
-        threaded_sweep(
-            self._colours, by.sequence, by.start, by.overflow, self.worth, p.motion, p.pairs, p.geometry, p.forces, p.dt
+        loops(problem).threaded_sweep(
+            self._colours, by.sequence, by.start, by.overflow, self.worth, *problem.arrays, problem.dt
         )
         return 1
 
@@ -168,8 +167,8 @@ class Parallel(Order):
         self.checked_sweep(problem, rng, 0.0, 0.0)
 
     def checked_sweep(self, problem: ContactProblem, rng: Generator, epsilon: float, delta: float) -> tuple[int, float]:
-        p = problem
-        return parallel_sweep(self._before, p.motion, p.pairs, p.geometry, p.forces, p.dt, epsilon, delta)
+        unsettled, total = loops(problem).parallel_sweep(self._before, *problem.arrays, problem.dt, epsilon, delta)
+        return unsettled, total
 
 
 ORDERS: dict[str, type[Order]] = {

@@ -49,14 +49,17 @@ class Relaxation(Pace):
         super().begin(problem, among)
         self._geometry = problem.geometry.copy()
         self._geometry[:, 4:6] *= self._omega
+        self._extra = None if problem.extra is None else problem.extra.copy()
+        if self._extra is not None:
+            self._extra[:, 5] *= self._omega
 
     def sweep(self, problem: ContactProblem, rng: Generator) -> int:
-        return super().sweep(replace(problem, geometry=self._geometry), rng)
+        return super().sweep(replace(problem, geometry=self._geometry, extra=self._extra), rng)
 
     def checked_sweep(
         self, problem: ContactProblem, rng: Generator, epsilon: float, delta: float
     ) -> tuple[int, int, float]:
-        return super().checked_sweep(replace(problem, geometry=self._geometry), rng, epsilon, delta)
+        return super().checked_sweep(replace(problem, geometry=self._geometry, extra=self._extra), rng, epsilon, delta)
 
     def finish(self, problem: ContactProblem, rng: Generator, *, converged: bool) -> bool:
         self.order.sweep(problem, rng)

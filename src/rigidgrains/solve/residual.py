@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..compiled import kernel
 from ..contacts import ContactProblem
+from . import extended
 from .kernels import asked_force, contact_velocity
 
 Array = NDArray[np.float64]
@@ -22,6 +23,8 @@ Array = NDArray[np.float64]
 def natural_map(problem: ContactProblem) -> Array:
     """(c,) N, |R - R'| of each contact: R' is what the shock law makes of the present R and V, Eq. (sphere-shock)."""
     miss = np.empty(problem.count)
+    if problem.extra is not None:
+        return np.asarray(np.linalg.norm(_extended_miss(problem), axis=1))
     _natural_map(problem.motion, problem.pairs, problem.geometry, problem.forces, problem.dt, miss)
     return miss
 
@@ -33,7 +36,10 @@ def residual(problem: ContactProblem) -> float:
     Sums are scaled by their largest term, so that they neither overflow nor underflow; inf if a force is not finite.
     """
     p = problem
-    miss, force = _norms(p.motion, p.pairs, p.geometry, p.forces, p.dt)
+    if p.extra is None:
+        miss, force = _norms(p.motion, p.pairs, p.geometry, p.forces, p.dt)
+    else:
+        miss, force = _norm(_extended_miss(p)), _norm(p.forces)
     if not (math.isfinite(miss) and math.isfinite(force)):
         return math.inf
     if force > 0.0:
@@ -47,9 +53,7 @@ def virtual_power(problem: ContactProblem) -> float:
     In a box at rest S over the load of a piston is the speed at which it sinks by mistake. An infinite mu has no
     sliding and leaves out the middle term.
     """
-    p = problem
-    net, touched = np.zeros((len(p.motion), 3)), np.zeros(len(p.motion), np.bool_)
-    lost, gained, _ = _powers(p.motion, p.pairs, p.geometry, p.forces, p.dt, 1.0, net, touched)
+    lost, gained, _, _ = _all_powers(problem, 1.0)
     return float(gained - lost)
 
 
@@ -68,13 +72,35 @@ def momentum_error(problem: ContactProblem) -> float:
         return 0.0
     if not math.isfinite(strongest):
         return math.inf
-    net, touched = np.zeros((len(p.motion), 3)), np.zeros(len(p.motion), np.bool_)
     # In units of the strongest force nothing can overflow.
-    lost, gained, square = _powers(p.motion, p.pairs, p.geometry, p.forces, p.dt, 1.0 / strongest, net, touched)
-    pushed, mass = _pushed(p.motion, net, touched)
-    load = max(0.5 * pushed, math.sqrt(square / p.count))
+    lost, gained, load, mass = _all_powers(p, 1.0 / strongest)
     error = max(lost, gained) / strongest * mass / (load * load * p.dt)
     return error if math.isfinite(error) else math.inf
+
+
+def _all_powers(problem: ContactProblem, part: float) -> tuple[float, float, float, float]:
+    """The terms of -S and S, F and M as `momentum_error` has them, of forces times `part`."""
+    p = problem
+    net, touched = np.zeros((len(p.motion), 3)), np.zeros(len(p.motion), np.bool_)
+    lost, gained, square = _powers(p.motion, p.pairs, p.geometry, p.forces, p.dt, part, net, touched)
+    pushed, mass = _pushed(p.motion, net, touched)
+    load = max(0.5 * pushed, math.sqrt(square / p.count)) if p.count else 0.0
+    if p.extra is not None:
+        lost, gained = extended.virtual_power(p.motion, p.pairs, p.geometry, p.extra, part * p.forces, p.dt)
+    return lost, gained, load, mass
+
+
+def _extended_miss(problem: ContactProblem) -> Array:
+    """(c, 7) N, what forces and torques lack."""
+    p, out = problem, np.empty_like(problem.forces)
+    extended.miss(p.motion, p.pairs, p.geometry, p.extra, p.forces, p.dt, out)
+    return out
+
+
+def _norm(numbers: Array) -> float:
+    """Root of the sum of squares, scaled by the largest."""
+    most = float(np.abs(numbers).max(initial=0.0))
+    return most * float(np.sqrt(((numbers / most) ** 2).sum())) if 0.0 < most < math.inf else most
 
 
 @kernel

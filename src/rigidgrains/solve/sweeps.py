@@ -12,7 +12,8 @@ from numpy.random import Generator
 from ..contacts import ContactProblem
 from ..theory import Q
 from .criteria import Criterion, FixedSweeps, LocalCriterion, RigidSweeps, StateCriterion, SweepCriterion, Verdict
-from .kernels import apply_forces, total_force
+from .kernels import total_force
+from .loops import loops
 from .orders import ORDERS, Order
 from .pace import Pace
 
@@ -84,7 +85,7 @@ class Sweeps:
         criterion = self.criterion
         assert isinstance(self.order, Order)
         pace = self._pace(copy.copy(self.order), problem)  # a solver may serve several simulations at a time
-        apply_forces(problem.motion, problem.pairs, problem.geometry, problem.forces, problem.dt)
+        loops(problem).apply_forces(*problem.arrays, problem.dt)
         if problem.count == 0:
             return SolveReport(sweeps=0, updates=0, converged=True, mean_force=0.0, why="no contacts")
         if isinstance(criterion, RigidSweeps):

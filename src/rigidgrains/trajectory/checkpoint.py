@@ -57,6 +57,8 @@ def pack(simulation: Simulation) -> tuple[Arrays, str]:
         "motion_before": simulation.motion_before,
     }
     arrays |= law_table.tables(bodies.laws)
+    if contacts.extra is not None:
+        arrays["contact_extra"] = contacts.extra
     text = {
         "dimension": bodies.dimension,
         "walls": json.loads(wall_table.describe(bodies.walls)),
@@ -96,6 +98,7 @@ def unpack(arrays: Arrays, text: str, *, solver: Any = None, laws: Any = None) -
         arrays["contact_forces"],
         [slice(int(start), int(stop)) for start, stop in arrays["contact_wall_rows"]],
         arrays.get("contact_memory"),
+        arrays.get("contact_extra"),
     )
     simulation.last_solve = SolveReport(**_known(SolveReport, words["last_solve"]))
     simulation.tally = Tally(**_known(Tally, words["tally"]))

@@ -87,7 +87,7 @@ def contacts(simulation: Simulation, *, precision: type) -> Cloud:
     )  # fmt: skip
     data = {"pair": pair, "normal": normal, "gap": gap, "force": force, "status": status}
     if bodies.laws:
-        data |= {name: array.astype(precision, copy=False) for name, array in rows.law_columns(count).items()}
+        data |= {name: array.astype(precision, copy=False) for name, array in rows.law_columns(bodies, count).items()}
     return Cloud(simulation.time, point, data=data)
 
 

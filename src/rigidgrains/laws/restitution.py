@@ -1,0 +1,95 @@
+"""Newton's restitution: a contact that is about to collide is to leave at e_n times the speed at which it came.
+
+For each contact the shock law demands V_n >= b, with b = -g/dt as long as nothing rebounds. Here
+
+    b = -e_n V_n_before      if V_n_before < -threshold and the gap would close within the step,
+    b <= -V_n_before         if it was opening: an overlap that was just given up may come back, but no deeper.
+
+Since b <= -V_n_before at every contact, normal forces give no energy: their work is the sum of
+R_n dt (b + V_n_before)/2 (Moreau), and no term is positive, whatever the mixture of coefficients. Friction together
+with Newton's law may still give some, when several contacts are struck at once (Kane). Then the coefficients of that
+cluster are lowered in that step, and it is solved again; without rebound contact forces give no energy at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..detect.clusters import find_clusters
+from .base import Array, Law, Rows, need
+
+ROUNDING = 1e-9  # of the work that contacts do: energy that is none
+CARE = 2.0, 4.0  # times the excess by which a first and a second correction lower the rebound; a third one ends it
+
+
+@dataclass
+class Restitution(Law):
+    """Tables (k, k).
+
+    normal     : e_n, 0 to 1
+    tangential : e_t, -1 to 1: sticking means V_t = -e_t V_t_before; needs friction to act
+    threshold  : m/s, slower contacts do not rebound
+    """
+
+    normal: Array
+    tangential: Array | float = 0.0
+    threshold: Array | float = 0.0
+
+    memory = 1  # share taken off the coefficients within a step
+
+    def check(self) -> None:
+        need("restitution", self.normal, 0.0, 1.0)
+        need("tangential restitution", np.asarray(self.tangential), -1.0, 1.0)
+        need("threshold", np.asarray(self.threshold), 0.0, np.inf)
+        self.extended = bool(np.any(self.tangential))
+        self._tries = 0
+
+    def prepare(self, rows: Rows) -> None:
+        before, slip = rows.velocity_before
+        free, _ = rows.contact_velocity(rows.motion)
+        gap, keep = rows.geometry[:, 3], 1.0 - rows.memory[:, self.at]
+        collides = rebounds(before, free, gap, rows.of_pair(np.asarray(self.threshold)), rows.dt)
+        target = keep * rows.of_pair(self.normal) * before * rows.dt
+        rows.geometry[:, 3] = np.where(collides, target, np.maximum(gap, before * rows.dt))
+        if rows.extra is not None:
+            share = np.where(collides, keep * rows.of_pair(np.asarray(self.tangential)), 0.0)
+            rows.extra[:, 0:3] = share[:, None] * slip
+
+    def accepts(self, rows: Rows) -> bool:
+        """False where contacts of a cluster gave energy; their rebound is then lowered."""
+        rebound = -rows.geometry[:, 3] / rows.dt * rows.forces[:, 0]
+        if not (rebound > 0.0).any():
+            return True
+        work = contact_work(rows)
+        clusters = find_clusters(rows.pairs, rows.forces[:, 0] > 0.0, rows.bodies.position, rows.bodies.radius)
+        of = clusters.label[rows.pairs[:, 0]]
+        gained, scale, cause = (np.bincount(of, w) for w in (work, np.abs(work), np.maximum(rebound, 0.0)))
+        guilty = (gained > ROUNDING * scale) & (cause > 0.0)
+        if not guilty.any():
+            return True
+        care = CARE[self._tries] if self._tries < len(CARE) else np.inf
+        self._tries += 1
+        lower = np.ones_like(gained)
+        lower[guilty] = 1.0 - np.minimum(1.0, care * gained[guilty] / cause[guilty])
+        rows.memory[:, self.at] = 1.0 - (1.0 - rows.memory[:, self.at]) * lower[of]
+        return False
+
+    def conclude(self, rows: Rows) -> None:
+        rows.memory[:, self.at], self._tries = 0.0, 0
+
+
+def rebounds(before: Array, free: Array, gap: Array, threshold: Array, dt: float) -> NDArray[np.bool_]:
+    """(c,) True for contacts that came faster than the threshold and would close their gap within the step."""
+    return np.asarray((before < -threshold) & (gap + dt * np.minimum(before, free) <= 0.0))
+
+
+def contact_work(rows: Rows) -> Array:
+    """(c,) W, R (V + V_before)/2 of each contact: over the step this is the energy that it gives to its bodies."""
+    before_n, before_t = rows.velocity_before
+    v_n, v_t = rows.contact_velocity(rows.motion)
+    return np.asarray(
+        0.5 * (rows.forces[:, 0] * (before_n + v_n) + (rows.forces[:, 1:4] * (before_t + v_t)).sum(axis=1))
+    )
