@@ -130,6 +130,16 @@ def test_the_bounce(run):
     assert abs(state.velocity[0, 2]) < 0.02
 
 
+def test_the_deposit(run):
+    """Cohesion is a force between grains: the box carries their weight; pulls hold part of the deposit."""
+    report, state, bodies = run("deposit")
+    lift = -sum(force[1] for force in report.wall_force.values())
+    assert lift == pytest.approx(bodies.mass.sum() * G, rel=5e-3)
+    pull = state.contacts.normal_force[state.contacts.status > 0]
+    assert pull.min() > -2.0 * (1 + 1e-9)
+    assert (pull < -bodies.mass.mean() * G).sum() > 10
+
+
 def test_every_scene_file_loads():
     """As it lies in the package, without a mistake."""
     for name in scenes():

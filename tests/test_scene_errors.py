@@ -136,6 +136,9 @@ CASES = [
         "material[0].tangential_restitution",
         ["between -1 and 1"],
     ),
+    ({"material": [{"name": "a", "cohesion": -1}]}, "material[0].cohesion", ["must not be negative"]),
+    ({"material": [{"name": "a", "range": 0.1}]}, "material[0].range", ["give cohesion too"]),
+    ({"material": [{"name": "a", "cohesion": 1, "decay": 0.1}]}, "material[0].range", ["missing", "bridge breaks"]),
     ({"material": [{"name": "a", "threshold": 0.1}]}, "material[0].threshold", ["give restitution too"]),
     ({"pair": [{"materials": ["default", "tin"], "friction": 0}]}, "pair[0].materials", ["unknown material", "tin"]),
     (

@@ -117,6 +117,11 @@ class Bodies:
         return len(self.radius)
 
     @property
+    def reach(self) -> float:
+        """m, the widest gap at which a law acts: 0 for contact alone."""
+        return max((law.reach for law in self.laws), default=0.0)
+
+    @property
     def velocity(self) -> Array:
         """(n, 3) m/s, a view."""
         return self.motion[: self.count, V]

@@ -78,6 +78,7 @@ class Contacts:
         self._carried = np.empty((0, 4))
         self.memory = np.empty((0, 0))
         self.extra: Array | None = None
+        self.attraction: Array | None = None
         self._rows: Rows | None = None
 
     @classmethod
@@ -89,13 +90,14 @@ class Contacts:
         wall_rows: list[slice],
         memory: Array | None = None,
         extra: Array | None = None,
+        attraction: Array | None = None,
     ) -> Contacts:
         """The contact rows of a step that was taken earlier, to carry the forces over from."""
         contacts = cls()
         contacts.count, contacts.wall_rows = len(pairs), wall_rows
         contacts._pairs, contacts._geometry, contacts._forces = pairs, geometry, forces
         contacts.memory = np.zeros((len(pairs), 0)) if memory is None else memory
-        contacts.extra = extra
+        contacts.extra, contacts.attraction = extra, attraction
         return contacts
 
     @property
@@ -126,7 +128,12 @@ class Contacts:
     @property
     def force(self) -> Array:
         """(c, 3) N on body 1."""
-        return self.forces[:, :1] * self.normal + self.forces[:, 1:4]
+        return self.normal_force[:, None] * self.normal + self.forces[:, 1:4]
+
+    @property
+    def normal_force(self) -> Array:
+        """(c,) N, R_n: the first column of forces, less the attraction of laws that attract."""
+        return self.forces[:, 0] if self.attraction is None else self.forces[:, 0] - self.attraction
 
     def problem(self, bodies: Bodies, dt: float) -> ContactProblem:
         """The arrays a solver works on."""
@@ -137,12 +144,14 @@ class Contacts:
     def law_columns(self, bodies: Bodies, count: int) -> dict[str, Array]:
         """What laws beyond plain friction have written into the first rows.
 
-        mu, gap to be closed (m); of extra columns: tangential velocity to be reached (m/s)
+        mu, gap to be closed (m); of extra columns: tangential velocity to be reached (m/s); attraction (N)
         """
         columns = {"mu": self.geometry[:count, 6], "to_close": self.geometry[:count, 3]}
         if any(law.extended for law in bodies.laws):
             extra = np.zeros((0, 12)) if self.extra is None else self.extra[:count]
             columns |= {"rebound": -extra[:, 0:3]}
+        if any(law.attracts for law in bodies.laws):
+            columns["attraction"] = np.zeros(0) if self.attraction is None else self.attraction[:count]
         return columns
 
     @property
@@ -225,6 +234,8 @@ class Contacts:
         if self.forces.shape[1] == 7:
             self.extra = np.zeros((self.count, 12))
             self.forces[:, 4:] = self._inherit(self._carried[:, 4:], 3)
+        if any(law.attracts for law in bodies.laws):
+            self.attraction = np.zeros(self.count)
         body = self.pairs[:, 1].astype(np.int64)
         for w, some in enumerate(self.wall_rows):
             body[some] = bodies.count + w
@@ -232,8 +243,9 @@ class Contacts:
         movable = np.flatnonzero((bodies.motion[: len(before), 6:] != 0.0).any(axis=1))
         held[movable] = before[movable]
         self._rows = Rows(
-            bodies, bodies.motion, held, self.pairs, self.geometry, self.forces, body, self.memory, dt, self.extra
-        )
+            bodies, bodies.motion, held, self.pairs, self.geometry, self.forces, body, self.memory, dt, self.extra,
+            self.attraction,
+        )  # fmt: skip
         for law in bodies.laws:
             law.prepare(self._rows)
 

@@ -58,7 +58,7 @@ def energy(links: Links, tolerance: float) -> tuple[list[Check], dict[str, float
     pistons = [(w, wall, surfaces.directions(wall)[0]) for w, wall in enumerate(state.walls) if guided(wall)]
     before = np.asarray(state.frame.wall_velocity_before, dtype=float)
     driven = np.isin(links.j, state.n + np.array([w for w, wall in enumerate(state.walls) if not guided(wall)]))
-    power = dot(links.force, links.velocity)
+    power = dot(links.force, links.velocity) + links.attraction * links.v_n  # of contacts, attraction apart
     terms = {
         "change of kinetic energy": kinetic_energy(state, state.velocity, state.spin, state.wall_velocity)
         - kinetic_energy(state, state.velocity_before, state.spin_before, before),
@@ -67,13 +67,14 @@ def energy(links: Links, tolerance: float) -> tuple[list[Check], dict[str, float
         "work of external forces": float((state.force * way).sum()),
         "work of walls": -dt * float(dot(links.force, links.surface_velocity)[driven].sum()),
         "work of loads": sum(wall.load * dt * float(state.wall_velocity[w] @ n) for w, wall, n in pistons),
+        "work of attraction": -dt * float((links.attraction * links.v_n).sum()),
         "dissipated at contacts": -dt * float(power.sum()),
         "dissipated in shocks": kinetic_energy(
             state, state.velocity - state.velocity_before, state.spin - state.spin_before, state.wall_velocity - before
         ),
     }
     numbers = list(terms.values())
-    miss = numbers[0] - sum(numbers[1:5]) + sum(numbers[5:])
+    miss = numbers[0] - sum(numbers[1:-2]) + sum(numbers[-2:])
     speed = length(state.velocity)
     scale = (
         kinetic_energy(state, state.velocity, state.spin, state.wall_velocity)
@@ -86,7 +87,7 @@ def energy(links: Links, tolerance: float) -> tuple[list[Check], dict[str, float
         "energy", EXACT, float(_over(np.array([abs(miss)]), np.array([scale]))[0]), state.rounding, "work and energies",
         1, f"the balance misses {miss:.3g} J",
     )  # fmt: skip
-    created = np.maximum(links.r_n, 0.0) * np.maximum(-links.to_close, 0.0) / dt  # W, overlaps taken back, rebounds
+    created = np.maximum(links.press, 0.0) * np.maximum(-links.to_close, 0.0) / dt  # W, overlaps taken back, rebounds
     created = created + np.maximum(dot(links.r_t, links.rebound), 0.0)
     given = np.maximum(power - created - state.graininess * links.size * links.speed, 0.0)
     near = links.scale * (dt * links.scale / links.m_n + np.abs(links.v_n) + length(links.v_t))
@@ -99,6 +100,8 @@ def energy(links: Links, tolerance: float) -> tuple[list[Check], dict[str, float
         sources = ["overlaps that are taken back", "walls that bend inwards"]
         sources += ["rebounds"] if state.frame.law("Restitution_normal") is not None else []
         notes.append(f"{', '.join(sources[:-1])} or {sources[-1]} give {dt * created.sum():.3g} J")
+    if not links.attraction.any():
+        terms.pop("work of attraction")
     passive = worst_of("dissipation", _over(given, near), tolerance, "force times speed", place, SWEEPS)
     return [closed, passive], terms, notes
 

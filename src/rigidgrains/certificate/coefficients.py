@@ -11,7 +11,7 @@ from .verdict import Check, worst_of
 
 def checks(links: Links) -> list[Check]:
     """Those of the laws that the run had; none for plain friction."""
-    return [] if links.state.frame.contacts.law("mu") is None else [friction(links), *rebound(links)]
+    return [] if links.state.frame.contacts.law("mu") is None else [friction(links), *rebound(links), *cohesion(links)]
 
 
 def friction(links: Links) -> Check:
@@ -54,6 +54,26 @@ def rebound(links: Links) -> list[Check]:
         worst_of("rebound", miss, state.rounding, "the numbers it is made of", place),
         worst_of("tangential rebound", beyond, state.rounding, "the numbers it is made of", place),
     ]
+
+
+def cohesion(links: Links) -> list[Check]:
+    """The attraction is that of the gap, or none: not beyond the range, and always within it if it needs no bridge."""
+    state = links.state
+    force, reach, decay = (links.coefficient(f"Cohesion_{name}") for name in ("force", "range", "decay"))
+    if force is None or reach is None or decay is None:
+        return []
+    full = force * np.exp(-np.maximum(links.gap, 0.0) / decay)
+    noise = state.rounding * (state.coordinate[links.i] + state.coordinate[links.j])
+    always = (reach > 0.0) & np.isinf(decay) & (links.gap <= reach - noise)
+    never = (reach > 0.0) & (links.gap > reach + noise)
+    on, off = np.abs(links.attraction - full), np.abs(links.attraction)
+    miss = np.where(always, on, np.where(never, off, np.minimum(on, off))) / np.where(force > 0.0, force, 1.0)
+
+    def place(c: int) -> str:
+        return f"{state.contact(c)} attracts with {links.attraction[c]:.6g} N over a gap of {links.gap[c]:.6g} m"
+
+    # the gap is rounded by the coordinates, so a steep attraction is rounded by more than itself
+    return [worst_of("attraction", np.maximum(miss - noise / decay, 0.0), state.rounding, "the cohesion", place)]
 
 
 def _apart(a: Array, b: Array) -> Array:

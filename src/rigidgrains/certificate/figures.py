@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..trajectory.record import OPEN
 from . import surfaces
 from .balance import kinetic_energy, scatter
 from .laws import NaturalMap, residual, residual_magnitude
@@ -50,7 +51,7 @@ def of_state(compare: Comparison) -> None:
 def of_contacts(compare: Comparison, links: Links, miss: NaturalMap) -> None:
     """Loads and contact numbers of grains, forces on walls, mean force, residual, overlaps."""
     state, frame, figures = links.state, links.state.frame, links.state.frame.figures
-    carries = links.size > 0.0
+    carries = frame.contacts.status != OPEN if links.attraction.any() else links.size > 0.0
     rows = np.stack([links.r_n, links.magnitude, carries], axis=1)
     load, press, number = scatter(links, rows, rows)[: state.n].T
     i = int(np.argmax(np.abs(frame.load - load) / np.where(press > 0.0, press, 1.0)))
@@ -65,7 +66,7 @@ def of_contacts(compare: Comparison, links: Links, miss: NaturalMap) -> None:
             )
     compare.add("contacts", figures["contacts"], float(carries.sum()), 1.0)
     if len(links):
-        compare.add("mean_force (N)", figures["mean_force"], float(links.size.mean()), float(links.magnitude.mean()))
+        compare.add("mean_force (N)", figures["mean_force"], float(links.solved.mean()), float(links.magnitude.mean()))
     rest = residual(links, miss)
     compare.add("residual", figures["residual"], rest, rest + residual_magnitude(links))
     depth = np.maximum(-gaps_now(links)[carries], 0.0) / state.radius.mean()

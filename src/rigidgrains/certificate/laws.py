@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..trajectory.record import OPEN, SLIDES, SLIDING, STICKING
 from .links import Links
@@ -23,7 +24,7 @@ STATUS = {OPEN: "open", STICKING: "sticking", SLIDING: "sliding"}
 def cone(links: Links) -> list[Check]:
     """R_n >= 0; |R_t| <= mu R_n; the stored status is the one of the force."""
     state = links.state
-    r_t, limit = length(links.r_t), _limit(links.mu, links.r_n)
+    r_t, limit = length(links.r_t), _limit(links.mu, links.press)
     near = np.where(links.magnitude > 0.0, links.magnitude, 1.0)
 
     def place(c: int) -> str:
@@ -32,7 +33,7 @@ def cone(links: Links) -> list[Check]:
 
     numbers = "the numbers the force is made of"
     return [
-        worst_of("normal force", np.maximum(-links.r_n, 0.0) / near, state.rounding, numbers, place),
+        worst_of("normal force", np.maximum(-links.press, 0.0) / near, state.rounding, numbers, place),
         worst_of("coulomb cone", np.maximum(r_t - limit, 0.0) / near, state.rounding, numbers, place),
         worst_of("status", _wrong_status(links, r_t, limit) / near, state.rounding, numbers, place),
     ]
@@ -49,11 +50,11 @@ class NaturalMap:
     def of(cls, links: Links) -> NaturalMap:
         """Eq. (sphere-shock): R' = -(m/dt) (g/dt + U) = R - (m/dt) (g/dt + V), cut to the cone."""
         dt = links.state.dt
-        r_n = np.maximum(links.r_n - links.m_n / dt * (links.v_n + links.to_close / dt), 0.0)
+        r_n = np.maximum(links.press - links.m_n / dt * (links.v_n + links.to_close / dt), 0.0)
         r_t = links.r_t - (links.m_t / dt)[:, None] * (links.v_t - links.rebound)
         size, limit = length(r_t), _limit(links.mu, r_n)
         cut = np.where(size > limit, limit / np.where(size > 0.0, size, 1.0), 1.0)
-        return cls(np.abs(links.r_n - r_n), length(links.r_t - cut[:, None] * r_t))
+        return cls(np.abs(links.press - r_n), length(links.r_t - cut[:, None] * r_t))
 
     @property
     def size(self) -> Array:
@@ -85,13 +86,13 @@ def settled(links: Links, miss: NaturalMap, tolerance: float) -> list[Check]:
 
 def residual(links: Links, miss: NaturalMap) -> float:
     """sqrt(sum |R - R'|^2)/sqrt(sum |R|^2); without any force 1 where one is needed, 0 where none is."""
-    lost, force = _norm(miss.size), _norm(links.size)
+    lost, force = _norm(miss.size), _norm(links.solved)
     return lost / force if force > 0.0 else float(lost > 0.0)
 
 
 def residual_magnitude(links: Links) -> float:
     """The numbers that the residual is made of, added up: rounding is relative to this."""
-    force = _norm(links.size)
+    force = _norm(links.solved)
     return _norm(links.magnitude) / force if force > 0.0 else 0.0
 
 
@@ -103,7 +104,12 @@ def doubt(links: Links) -> Array:
     noise = links.state.graininess * links.magnitude
     leaves = links.m_n / links.state.dt * (links.v_n + links.to_close / links.state.dt)
     share = noise / np.where(links.scale > 0.0, links.scale, np.finfo(float).tiny)
-    return np.where((links.size == 0.0) & (leaves > noise), 0.0, share)
+    return np.where((_nothing(links)) & (leaves > noise), 0.0, share)
+
+
+def _nothing(links: Links) -> NDArray[np.bool_]:
+    """(c,) True where sweeps have found no force, up to the rounding of an attraction."""
+    return np.asarray(links.solved <= 1e-12 * links.attraction)
 
 
 def _limit(mu: Array, r_n: Array) -> Array:
@@ -116,9 +122,9 @@ def _wrong_status(links: Links, r_t: Array, limit: Array) -> Array:
     status = links.state.frame.contacts.status
     slides = np.where(np.isfinite(limit), SLIDES * limit, math.inf)
     by_status = {
-        OPEN: links.size,
-        STICKING: np.where(links.size > 0.0, np.maximum(r_t - slides, 0.0), np.inf),
-        SLIDING: np.where(links.size > 0.0, np.maximum(slides - r_t, 0.0), np.inf),
+        OPEN: links.solved,
+        STICKING: np.where(links.press > 0.0, np.maximum(r_t - slides, 0.0), np.inf),
+        SLIDING: np.where(links.press > 0.0, np.maximum(slides - r_t, 0.0), np.inf),
     }
     wrong = np.full(len(links), np.inf)
     for code, miss in by_status.items():

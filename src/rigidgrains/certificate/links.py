@@ -89,7 +89,14 @@ class Links:
                 n = surfaces.directions(wall)[0]
                 push = state.dt * (wall.load / wall.mass + float(state.gravity @ n))
                 surface[some] = np.asarray(state.frame.wall_velocity_before[w], dtype=float) + push * n
-        return self.velocity_by(state.free_velocity, state.spin_before, surface)
+        free, pull = state.free_velocity.copy(), state.dt * self.attraction[:, None] * self.normal
+        np.add.at(free, self.i, pull / state.mass[self.i, None])
+        pairs = self.between_grains
+        np.add.at(free, self.j[pairs], -pull[pairs] / state.mass[self.j[pairs], None])
+        for w, some in self.at_wall:
+            if guided(state.walls[w]):
+                surface[some] -= pull[some].sum(axis=0) / state.walls[w].mass
+        return self.velocity_by(free, state.spin_before, surface)
 
     @cached_property
     def mu(self) -> Array:
@@ -137,6 +144,22 @@ class Links:
         return np.zeros((len(self), 3)) if stored is None else np.asarray(stored, dtype=float)
 
     @cached_property
+    def attraction(self) -> Array:
+        """(c,) N, by which R_n may be negative: zero without cohesion."""
+        stored = self.state.frame.contacts.law("attraction")
+        return np.zeros(len(self)) if stored is None else np.asarray(stored, dtype=float)
+
+    @cached_property
+    def press(self) -> Array:
+        """(c,) N, R_n and the attraction: what presses the surfaces together, and bounds friction."""
+        return self.r_n + self.attraction
+
+    @cached_property
+    def solved(self) -> Array:
+        """(c,) N, the size of the force that sweeps have found: |R| without cohesion."""
+        return self.size if not self.attraction.any() else np.hypot(self.press, length(self.r_t))
+
+    @cached_property
     def gap_to_close(self) -> Array:
         """(c,) m, the gap that may close in the step: g or max(g, 0), Eq. (gpos), less what a wall bends inwards."""
         gap = np.maximum(self.gap, self.state.frame.figures["floor"])
@@ -167,13 +190,13 @@ class Links:
     @cached_property
     def typical(self) -> float:
         """N, mean |R| of the contacts that carry a force."""
-        some = self.size[self.size > 0.0]
+        some = self.solved[self.solved > 0.0]
         return float(some.mean()) if some.size else 0.0
 
     @cached_property
     def scale(self) -> Array:
         """(c,) N, the force that violations of the laws are held against: |R| + <|R|>."""
-        return self.size + self.typical
+        return self.solved + self.typical
 
     @cached_property
     def speed(self) -> Array:
@@ -188,4 +211,4 @@ class Links:
     @cached_property
     def magnitude(self) -> Array:
         """(c,) N, the numbers that a force asked for is made of, added up: rounding is relative to this."""
-        return self.size + self.m_n / self.state.dt * self.speed
+        return self.size + self.attraction + self.m_n / self.state.dt * self.speed

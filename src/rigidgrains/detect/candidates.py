@@ -77,7 +77,7 @@ def choose(bodies: Bodies, neighbours: Neighbours, dt: float, speed: Array | Non
     pairs = neighbours.pairs
     near = [_near_wall(bodies, w, listed, dt) for w, listed in enumerate(neighbours.walls)]
     speed = _relative_speeds(bodies, neighbours, near, np.zeros(bodies.count) if speed is None else speed)
-    margin = MARGIN * bodies.radius.min()
+    margin = MARGIN * bodies.radius.min() + bodies.reach
     row = np.empty_like(pairs.last)
     count = choose_pairs(pairs.start, pairs.partner, bodies.position, bodies.radius, speed, margin, dt, row)
     candidates = Candidates(PairCandidates(row, pairs.last, count), [])

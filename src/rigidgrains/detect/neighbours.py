@@ -91,13 +91,13 @@ class Neighbours:
         self.skin = np.empty(bodies.count)
         _set_skin(bodies.motion, least, widest, dt, self.skin)
         expected = len(old_pairs.partner) * 5 // 4
-        self.pairs = near_pairs(bodies.position, bodies.radius + self.skin, capacity=expected)
+        self.pairs = near_pairs(bodies.position, bodies.radius + self.skin + 0.5 * bodies.reach, capacity=expected)
         everyone = np.arange(bodies.count, dtype=np.int32)
         self.walls = []
         for wall, step in zip(bodies.walls, steps):
             skin = max(least, 1.1 * step, min(AHEAD * step, widest)) if step > 0.0 or wall.guided else 0.0
             gap, _ = wall.shape.gaps(everyone, bodies.position, bodies.radius)
-            near = np.flatnonzero(gap < self.skin + skin).astype(np.int32)
+            near = np.flatnonzero(gap < self.skin + skin + bodies.reach).astype(np.int32)
             self.walls.append(WallList(near, np.full(len(near), -1, np.int32), skin, 0.0, wall.shape.point.copy()))
         if self.builds:
             new, old = self.pairs, old_pairs

@@ -6,7 +6,8 @@ Without any the list of laws is empty, and nothing here is called.
 from __future__ import annotations
 
 from .base import Law, Rows
+from .cohesion import Cohesion
 from .friction import SpeedFriction, StaticFriction
 from .restitution import Restitution
 
-__all__ = ["Law", "Restitution", "Rows", "SpeedFriction", "StaticFriction"]
+__all__ = ["Cohesion", "Law", "Restitution", "Rows", "SpeedFriction", "StaticFriction"]

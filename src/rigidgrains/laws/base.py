@@ -27,6 +27,7 @@ class Rows:
     body     : (c,) wall or grain that body 1 belongs to
     memory   : (c, k) what the laws remember of each contact from the step before; 0 for a new one
     extra    : (c, 12) see solve/extended.py; None where no law needs them
+    attraction : (c,) N, by which R_n may be negative, already given to the motion; None where no law attracts
     """
 
     bodies: Bodies
@@ -39,6 +40,7 @@ class Rows:
     memory: Array
     dt: float
     extra: Array | None = None
+    attraction: Array | None = None
 
     def of_pair(self, table: Array) -> Array:
         """(c,) the coefficient of each contact in a table (k, k) over materials."""
@@ -80,12 +82,15 @@ class Law:
     memory   : columns of memory that it needs; at : the first of them, set by whoever holds the laws
     storable : False for a law that a file cannot hold, for instance a function
     extended : True if it needs the extra columns of solve/extended.py
+    attracts : True if it pulls bodies together; reach : m, up to which gap it does
     """
 
     memory = 0
     at = 0
     storable = True
     extended = False
+    attracts = False
+    reach = 0.0
 
     def __post_init__(self) -> None:
         for name, table in self.tables().items():

@@ -65,7 +65,7 @@ def forces_on_walls(bodies: Bodies, contacts: Contacts) -> Array:
 def loads(bodies: Bodies, contacts: Contacts) -> Array:
     """Sum of the normal forces on each grain (n,) in N."""
     load = np.zeros(bodies.count)
-    _add_loads(contacts.pairs, contacts.forces, load)
+    _add_loads(contacts.pairs, contacts.normal_force, load)
     return load
 
 
@@ -100,9 +100,9 @@ def _pair_gaps(pairs, position, radius, gap):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _add_loads(pairs, forces, load):  # type: ignore[no-untyped-def]
+def _add_loads(pairs, r_n, load):  # type: ignore[no-untyped-def]
     """Add each normal force to both grains; walls are beyond the end of `load`."""
     for c in range(len(pairs)):
-        load[pairs[c, 0]] += forces[c, 0]
+        load[pairs[c, 0]] += r_n[c]
         if pairs[c, 1] < load.size:
-            load[pairs[c, 1]] += forces[c, 0]
+            load[pairs[c, 1]] += r_n[c]

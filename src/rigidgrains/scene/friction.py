@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from ..laws.base import Law
+from ..laws.cohesion import Cohesion
 from ..laws.friction import StaticFriction
 from ..laws.restitution import Restitution
 from .errors import Problem, SceneError
@@ -68,6 +69,9 @@ class FrictionTable:
             static = np.where(np.isnan(static), sliding, static)
             self._check_static(static, sliding)
             found.append(StaticFriction(static))
+        if (force := self.coefficients("cohesion", 0.0)) is not None:
+            decay = self.coefficients("decay", math.inf)
+            found.append(Cohesion(force, self.or_zero("range"), math.inf if decay is None else decay))
         if (normal := self.coefficients("restitution", 0.0)) is not None:
             found.append(Restitution(normal, self.or_zero("tangential_restitution"), self.or_zero("threshold")))
         return found

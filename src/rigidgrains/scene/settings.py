@@ -12,6 +12,10 @@ from .errors import ABSENT, Problem
 from .section import Section
 from .values import MOST, Coefficient, Count, Fraction, Name, NotNegative, Positive, Seed, SignedFraction, Vector, whole
 
+BELONGS = {
+    "tangential_restitution": "restitution", "threshold": "restitution", "range": "cohesion", "decay": "cohesion",
+}  # fmt: skip
+
 
 class Coefficients(Section):
     """What two bodies that touch have in common; what is absent is as in plain friction."""
@@ -24,14 +28,21 @@ class Coefficients(Section):
     tangential_restitution: SignedFraction | None = Field(
         default=None, description="the same for the tangential velocity of a contact that sticks, -1 to 1"
     )
+    cohesion: NotNegative | None = Field(default=None, description="attraction at contact (N)")
+    range: NotNegative | None = Field(default=None, description="gap at which the attraction ends (m); 0 for contact")
+    decay: Positive | None = Field(
+        default=None, description="length over which it falls (m), as that of a liquid bridge; constant if absent"
+    )
     threshold: NotNegative | None = Field(default=None, description="approach speed up to which nothing rebounds (m/s)")
 
     def mistakes(self, dimension: int) -> Iterator[Problem]:
         if self.friction is not None and self.static_friction is not None and self.static_friction < self.friction:
             yield self.wrong("static_friction", f"must not be less than friction = {self.friction:g}; swap them")
-        for key in ("tangential_restitution", "threshold"):
-            if self.given(key) and self.restitution is None:
-                yield self.wrong(key, f"belongs to restitution; give restitution too, or remove {key}")
+        for key, law in BELONGS.items():
+            if self.given(key) and getattr(self, law) is None:
+                yield self.wrong(key, f"belongs to {law}; give {law} too, or remove {key}")
+        if self.decay is not None and not self.range:
+            yield Problem("range", ABSENT, "missing; give the gap at which the bridge breaks")
 
 
 class Material(Coefficients):

@@ -57,8 +57,9 @@ def pack(simulation: Simulation) -> tuple[Arrays, str]:
         "motion_before": simulation.motion_before,
     }
     arrays |= law_table.tables(bodies.laws)
-    if contacts.extra is not None:
-        arrays["contact_extra"] = contacts.extra
+    for name in ("extra", "attraction"):
+        if (columns := getattr(contacts, name)) is not None:
+            arrays[f"contact_{name}"] = columns
     text = {
         "dimension": bodies.dimension,
         "walls": json.loads(wall_table.describe(bodies.walls)),
@@ -99,6 +100,7 @@ def unpack(arrays: Arrays, text: str, *, solver: Any = None, laws: Any = None) -
         [slice(int(start), int(stop)) for start, stop in arrays["contact_wall_rows"]],
         arrays.get("contact_memory"),
         arrays.get("contact_extra"),
+        arrays.get("contact_attraction"),
     )
     simulation.last_solve = SolveReport(**_known(SolveReport, words["last_solve"]))
     simulation.tally = Tally(**_known(Tally, words["tally"]))

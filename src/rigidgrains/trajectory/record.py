@@ -86,6 +86,8 @@ def contacts(simulation: Simulation, *, precision: type) -> Cloud:
         status,
     )  # fmt: skip
     data = {"pair": pair, "normal": normal, "gap": gap, "force": force, "status": status}
+    if count and rows.attraction is not None:
+        force[:] = rows.force
     if bodies.laws:
         data |= {name: array.astype(precision, copy=False) for name, array in rows.law_columns(bodies, count).items()}
     return Cloud(simulation.time, point, data=data)
