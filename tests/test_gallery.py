@@ -140,6 +140,25 @@ def test_the_deposit(run):
     assert (pull < -bodies.mass.mean() * G).sum() > 10
 
 
+def test_the_slip(run):
+    """One block stays; the other bears mu_s in the step in which it lets go, then mu_d: a = g (sin - mu_d cos)."""
+    report, state, _ = run("slip")
+    down, cos = np.array([2.0, -1.0, 0.0]) / math.sqrt(5.0), 2.0 / math.sqrt(5.0)
+    stays, slides = state.velocity @ down
+    assert stays == pytest.approx(0.0, abs=1e-6)
+    first = 1e-3 * G * cos * (0.5 - 0.45)
+    assert slides == pytest.approx(first + G * cos * (0.5 - 0.3) * (report.time - 1e-3), rel=1e-4)
+
+
+def test_the_rolling(run):
+    """tan below mu_r/r: at rest; above: a = 5/7 g (sin - mu_r/r cos)."""
+    report, state, _ = run("rolling")
+    stays, rolls = state.velocity[:, 0]
+    assert stays == pytest.approx(0.0, abs=1e-6)
+    angle = math.radians(15)
+    assert rolls == pytest.approx(5 / 7 * G * (math.sin(angle) - 0.1 * math.cos(angle)) * report.time, rel=1e-5)
+
+
 def test_every_scene_file_loads():
     """As it lies in the package, without a mistake."""
     for name in scenes():

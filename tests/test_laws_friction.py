@@ -160,3 +160,8 @@ def test_static_below_sliding_friction_of_another_table():
     scene.add_grains(positions=[[0, 1]], radius=1.0, material="glass")
     with pytest.raises(rg.SceneError, match=r"static friction is less than sliding, 0\.5"):
         scene.build()
+
+
+def test_what_knows_plain_friction_alone_says_so():
+    with pytest.raises(ValueError, match="springs know plain friction, not StaticFriction"):
+        rg.Springs(block(0.1, laws=[StaticFriction(0.5)]), dt=1e-3, stiffness=1e3)

@@ -137,6 +137,8 @@ CASES = [
         ["between -1 and 1"],
     ),
     ({"material": [{"name": "a", "cohesion": -1}]}, "material[0].cohesion", ["must not be negative"]),
+    ({"material": [{"name": "a", "rolling": -1}]}, "material[0].rolling", ["must not be negative"]),
+    ({"material": [{"name": "a", "twisting": 1}]}, "material[0].twisting", ["no meaning in 2D"]),
     ({"material": [{"name": "a", "range": 0.1}]}, "material[0].range", ["give cohesion too"]),
     ({"material": [{"name": "a", "cohesion": 1, "decay": 0.1}]}, "material[0].range", ["missing", "bridge breaks"]),
     ({"material": [{"name": "a", "threshold": 0.1}]}, "material[0].threshold", ["give restitution too"]),

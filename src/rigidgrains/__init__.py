@@ -10,6 +10,10 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from .bodies import Bodies
     from .fclib import read_problem, save_problem, solve_problem
+    from .laws.cohesion import Cohesion
+    from .laws.friction import SpeedFriction, StaticFriction
+    from .laws.restitution import Restitution
+    from .laws.rolling import Rolling
     from .measure.record import Measure
     from .observe.base import Observer, StopRun
     from .observe.history import History
@@ -50,6 +54,7 @@ _HOMES = {
     "AcceleratedSweeps": "solve.accelerated",
     "Bodies": "bodies",
     "Checkpoints": "trajectory.writer",
+    "Cohesion": "laws.cohesion",
     "DivergenceError": "simulation",
     "FixedSweeps": "solve.criteria",
     "Frame": "trajectory.frame",
@@ -66,13 +71,17 @@ _HOMES = {
     "RelaxedSweeps": "solve.relaxed",
     "Report": "observe.report",
     "ResidualCriterion": "solve.criteria",
-    "Rigidity": "observe.rigidity",
+    "Restitution": "laws.restitution",
     "RigidSweeps": "solve.criteria",
+    "Rigidity": "observe.rigidity",
+    "Rolling": "laws.rolling",
     "Scene": "scene",
     "SceneError": "scene",
     "Simulation": "simulation",
     "SolveReport": "solve.sweeps",
+    "SpeedFriction": "laws.friction",
     "Springs": "springs",
+    "StaticFriction": "laws.friction",
     "StopRun": "observe.base",
     "StopWhenStatic": "observe.stop",
     "Sweeps": "solve.sweeps",
@@ -100,6 +109,7 @@ __all__ = [
     "AcceleratedSweeps",
     "Bodies",
     "Checkpoints",
+    "Cohesion",
     "DivergenceError",
     "FixedSweeps",
     "Frame",
@@ -116,13 +126,17 @@ __all__ = [
     "RelaxedSweeps",
     "Report",
     "ResidualCriterion",
+    "Restitution",
     "RigidSweeps",
     "Rigidity",
+    "Rolling",
     "Scene",
     "SceneError",
     "Simulation",
     "SolveReport",
+    "SpeedFriction",
     "Springs",
+    "StaticFriction",
     "StopRun",
     "StopWhenStatic",
     "Sweeps",

@@ -144,12 +144,14 @@ class Contacts:
     def law_columns(self, bodies: Bodies, count: int) -> dict[str, Array]:
         """What laws beyond plain friction have written into the first rows.
 
-        mu, gap to be closed (m); of extra columns: tangential velocity to be reached (m/s); attraction (N)
+        mu, gap to be closed (m); of extra columns: tangential velocity to be reached (m/s) and torque on
+        body 1 (N m); attraction (N)
         """
         columns = {"mu": self.geometry[:count, 6], "to_close": self.geometry[:count, 3]}
         if any(law.extended for law in bodies.laws):
             extra = np.zeros((0, 12)) if self.extra is None else self.extra[:count]
-            columns |= {"rebound": -extra[:, 0:3]}
+            turning = np.zeros((0, 3)) if self.extra is None else self.forces[:count, 4:7]
+            columns |= {"rebound": -extra[:, 0:3], "torque": extra[:, 11:12] * turning}
         if any(law.attracts for law in bodies.laws):
             columns["attraction"] = np.zeros(0) if self.attraction is None else self.attraction[:count]
         return columns

@@ -44,6 +44,8 @@ class Springs:
             raise ValueError(f"dt = {dt} and stiffness = {stiffness} must be positive and finite; choose both so")
         if viscosity < 0.0 or tangential < 0.0 or wall <= 0.0:
             raise ValueError(f"viscosity {viscosity}, tangential {tangential} or wall {wall} is negative; give more")
+        if bodies.laws:
+            raise ValueError(f"springs know plain friction, not {type(bodies.laws[0]).__name__}; use a Simulation")
         self.bodies, self.dt = bodies, dt
         self.stiffness, self.viscosity = stiffness, viscosity
         self.tangential, self.wall, self.bonded = tangential, wall, bonded

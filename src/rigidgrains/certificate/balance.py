@@ -29,7 +29,9 @@ def momentum(links: Links) -> list[Check]:
     # r_i n x (-R) on i and (-r_j n) x R on j: the same direction, each with its own radius
     turn = -cross(links.normal, links.force)
     radius = np.append(state.radius, np.zeros(len(state.walls)))
-    torque = scatter(links, radius[links.i, None] * turn, radius[links.j, None] * turn)[: state.n]
+    torque = scatter(links, radius[links.i, None] * turn - links.torque, radius[links.j, None] * turn + links.torque)[
+        : state.n
+    ]
     inertia = state.inertia[:, None]
     wound, spun = inertia * (state.spin - state.spin_before), dt * torque
 
@@ -59,13 +61,16 @@ def energy(links: Links, tolerance: float) -> tuple[list[Check], dict[str, float
     before = np.asarray(state.frame.wall_velocity_before, dtype=float)
     driven = np.isin(links.j, state.n + np.array([w for w, wall in enumerate(state.walls) if not guided(wall)]))
     power = dot(links.force, links.velocity) + links.attraction * links.v_n  # of contacts, attraction apart
+    power = power + dot(links.torque, links.relative_spin)
+    spins = np.vstack([np.zeros((state.n, 3)), *(wall.drive.spin for wall in state.walls)])
     terms = {
         "change of kinetic energy": kinetic_energy(state, state.velocity, state.spin, state.wall_velocity)
         - kinetic_energy(state, state.velocity_before, state.spin_before, before),
         "work of gravity": float(((state.mass[:, None] * way) @ state.gravity).sum())
         + sum(wall.mass * float(state.gravity @ n) * dt * float(state.wall_velocity[w] @ n) for w, wall, n in pistons),
         "work of external forces": float((state.force * way).sum()),
-        "work of walls": -dt * float(dot(links.force, links.surface_velocity)[driven].sum()),
+        "work of walls": -dt
+        * float((dot(links.force, links.surface_velocity) + dot(links.torque, spins[links.j]))[driven].sum()),
         "work of loads": sum(wall.load * dt * float(state.wall_velocity[w] @ n) for w, wall, n in pistons),
         "work of attraction": -dt * float((links.attraction * links.v_n).sum()),
         "dissipated at contacts": -dt * float(power.sum()),

@@ -155,6 +155,35 @@ class Links:
         return self.r_n + self.attraction
 
     @cached_property
+    def torque(self) -> Array:
+        """(c, 3) N m on body j: zero without rolling and twisting friction."""
+        stored = self.state.frame.contacts.law("torque")
+        return np.zeros((len(self), 3)) if stored is None else np.asarray(stored, dtype=float)
+
+    @cached_property
+    def lever(self) -> Array:
+        """(c,) m, 1/(1/r_i + 1/r_j), r of walls infinite: torques over it are compared with forces."""
+        curvature = np.append(1.0 / self.state.radius, np.zeros(len(self.state.walls)))
+        return 1.0 / (curvature[self.i] + curvature[self.j])
+
+    @cached_property
+    def relative_spin(self) -> Array:
+        """(c, 3) rad/s, of body j relative to body i at the end of the step."""
+        spins = np.vstack([self.state.spin, *(wall.drive.spin for wall in self.state.walls)])
+        return np.asarray(spins[self.j] - spins[self.i])
+
+    @cached_property
+    def inertia(self) -> Array:
+        """(c,) kg m^2, that rolling and twisting meet: 1/(1/I_i + 1/I_j); walls do not turn."""
+        inverse = np.append(1.0 / self.state.inertia, np.zeros(len(self.state.walls)))
+        return 1.0 / (inverse[self.i] + inverse[self.j])
+
+    @cached_property
+    def resisted(self) -> Array:
+        """(c,) N, the size of force and torque that sweeps have found, the torque over the lever."""
+        return np.hypot(self.solved, length(self.torque) / self.lever) if self.torque.any() else self.solved
+
+    @cached_property
     def solved(self) -> Array:
         """(c,) N, the size of the force that sweeps have found: |R| without cohesion."""
         return self.size if not self.attraction.any() else np.hypot(self.press, length(self.r_t))

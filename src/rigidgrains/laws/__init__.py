@@ -9,5 +9,6 @@ from .base import Law, Rows
 from .cohesion import Cohesion
 from .friction import SpeedFriction, StaticFriction
 from .restitution import Restitution
+from .rolling import Rolling
 
-__all__ = ["Cohesion", "Law", "Restitution", "Rows", "SpeedFriction", "StaticFriction"]
+__all__ = ["Cohesion", "Law", "Restitution", "Rolling", "Rows", "SpeedFriction", "StaticFriction"]

@@ -87,9 +87,13 @@ def rebounds(before: Array, free: Array, gap: Array, threshold: Array, dt: float
 
 
 def contact_work(rows: Rows) -> Array:
-    """(c,) W, R (V + V_before)/2 of each contact: over the step this is the energy that it gives to its bodies."""
+    """(c,) W, R (V + V_before)/2 of each contact, and the same of torques: the energy that it gives to its bodies."""
     before_n, before_t = rows.velocity_before
     v_n, v_t = rows.contact_velocity(rows.motion)
-    return np.asarray(
-        0.5 * (rows.forces[:, 0] * (before_n + v_n) + (rows.forces[:, 1:4] * (before_t + v_t)).sum(axis=1))
-    )
+    work = rows.forces[:, 0] * (before_n + v_n) + (rows.forces[:, 1:4] * (before_t + v_t)).sum(axis=1)
+    if rows.extra is not None:
+        spin = rows.before[:, 3:6] + rows.motion[:, 3:6]
+        i, j = rows.pairs.T
+        turning = rows.extra[:, 4:5] * spin[j] - rows.extra[:, 3:4] * spin[i] + 2.0 * rows.extra[:, 8:11]
+        work = work + (rows.forces[:, 4:7] * turning).sum(axis=1)
+    return np.asarray(0.5 * work)

@@ -10,6 +10,7 @@ from ..laws.base import Law
 from ..laws.cohesion import Cohesion
 from ..laws.friction import StaticFriction
 from ..laws.restitution import Restitution
+from ..laws.rolling import Rolling
 from .errors import Problem, SceneError
 from .references import DEFAULT
 from .scene import Scene
@@ -74,6 +75,8 @@ class FrictionTable:
             found.append(Cohesion(force, self.or_zero("range"), math.inf if decay is None else decay))
         if (normal := self.coefficients("restitution", 0.0)) is not None:
             found.append(Restitution(normal, self.or_zero("tangential_restitution"), self.or_zero("threshold")))
+        if any(self.coefficients(key, 0.0) is not None for key in ("rolling", "twisting")):
+            found.append(Rolling(self.or_zero("rolling"), self.or_zero("twisting")))
         return found
 
     def _check_static(self, static: Array, sliding: Array) -> None:

@@ -33,6 +33,8 @@ class Coefficients(Section):
     decay: Positive | None = Field(
         default=None, description="length over which it falls (m), as that of a liquid bridge; constant if absent"
     )
+    rolling: Coefficient | None = Field(default=None, description="rolling friction (m); inf never rolls")
+    twisting: Coefficient | None = Field(default=None, description="twisting friction (m), in 3D; inf never twists")
     threshold: NotNegative | None = Field(default=None, description="approach speed up to which nothing rebounds (m/s)")
 
     def mistakes(self, dimension: int) -> Iterator[Problem]:
@@ -41,6 +43,8 @@ class Coefficients(Section):
         for key, law in BELONGS.items():
             if self.given(key) and getattr(self, law) is None:
                 yield self.wrong(key, f"belongs to {law}; give {law} too, or remove {key}")
+        if self.twisting is not None and dimension == 2:
+            yield self.wrong("twisting", "has no meaning in 2D, where disks can only roll; remove it or write rolling")
         if self.decay is not None and not self.range:
             yield Problem("range", ABSENT, "missing; give the gap at which the bridge breaks")
 
