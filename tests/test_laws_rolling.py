@@ -182,6 +182,14 @@ def test_files_of_other_programs_cannot_hold_torques(tmp_path):
         save_problem(incline(0.2, 0.3 * R), tmp_path / "step.hdf5")
 
 
+def test_the_laboratory_refuses_torques():
+    from rigidgrains.laboratory.step import StepCase
+
+    simulation = incline(0.2, 0.3 * R)
+    with pytest.raises(ValueError, match="leave these laws out"):
+        StepCase("incline", simulation.contacts.problem(simulation.bodies, simulation.dt))
+
+
 def test_a_wrong_torque_is_caught():
     frame = rg.Frame.of(incline(0.2, 0.3 * R))
     read = frame.contacts._read

@@ -45,6 +45,13 @@ class StepCase:
     about: str = ""
     solvers: dict[str, Sweeps] = field(default_factory=known_solvers)
 
+    def __post_init__(self) -> None:
+        if self.problem.extra is not None:
+            raise ValueError(
+                f"{self.name}: contacts with rolling, twisting or tangential rebound have torques, which the second"
+                " look of the laboratory does not know; leave these laws out"
+            )
+
     @property
     def count(self) -> int:
         return self.problem.count

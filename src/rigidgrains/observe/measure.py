@@ -57,8 +57,8 @@ def forces_on_walls(bodies: Bodies, contacts: Contacts) -> Array:
     """(walls, 3) N, force of the grains on each wall; zero before the first step."""
     out = np.zeros((len(bodies.walls), 3))
     for w, rows in enumerate(contacts.wall_rows):
-        forces = contacts.forces[rows]
-        out[w] = (forces[:, :1] * contacts.normal[rows] + forces[:, 1:]).sum(axis=0)
+        r_n, r_t = contacts.normal_force[rows], contacts.forces[rows, 1:4]
+        out[w] = (r_n[:, None] * contacts.normal[rows] + r_t).sum(axis=0)
     return out
 
 
