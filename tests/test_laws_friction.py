@@ -76,6 +76,10 @@ def test_a_function_that_gives_no_coefficient_is_told():
     bodies = block(0.6, laws=[SpeedFriction(lambda v, mu: -1.0)])
     with pytest.raises(ValueError, match="friction -1 at a speed of 0 m/s"):
         settle(bodies)
+    with pytest.raises(ValueError, match="must be a function of speed and coefficient"):
+        SpeedFriction(lambda v: v)
+    with pytest.raises(ValueError, match="must be a function of speed and coefficient"):
+        SpeedFriction(lambda v, mu: str(v).nothing)
 
 
 @pytest.mark.parametrize("name", SOLVERS)

@@ -53,15 +53,26 @@ class SpeedFriction(Law):
     storable = False
 
     def __post_init__(self) -> None:
-        compiled = self.function if hasattr(self.function, "py_func") else compile_law(self.function)
-        self._compiled: Any = compiled
+        compiled: Any = self.function if hasattr(self.function, "py_func") else compile_law(self.function)
+        try:
+            compiled(0.0, 0.5)
+        except Exception as problem:  # Numba has many
+            reason = str(problem).strip().splitlines()[0]
+            raise ValueError(f"friction must be a function of speed and coefficient for Numba: {reason}") from None
+
+        def fill(speed, mu):  # type: ignore[no-untyped-def]
+            for c in range(len(speed)):
+                mu[c] = compiled(speed[c], mu[c])
+
+        self._fill: Any = compile_law(fill)
 
     def tables(self) -> dict[str, Any]:
         return {"function": np.ones((1, 1))}  # a mark: there was one
 
     def prepare(self, rows: Rows) -> None:
         speed = np.linalg.norm(rows.velocity_before[1], axis=1)
-        mu = np.array([self._compiled(v, mu) for v, mu in zip(speed, rows.geometry[:, 6])])
+        mu = rows.geometry[:, 6].copy()
+        self._fill(speed, mu)
         if not (mu >= 0.0).all():
             bad = int(np.flatnonzero(~(mu >= 0.0))[0])
             raise ValueError(f"friction {mu[bad]:g} at a speed of {speed[bad]:g} m/s; return a number of at least 0")
