@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rigidgrains import certificate
 from rigidgrains.gallery import scene_text, scenes
 from rigidgrains.runner import run_scene
 from rigidgrains.scene import load_scene
@@ -77,13 +78,14 @@ def test_the_incline(run):
 
 def test_the_piston(run):
     """Box and grains stand: the walls carry weight and load."""
-    report, _, bodies = run("piston")
+    report, state, bodies = run("piston")
     weight = bodies.mass.sum() * G
     lift = -sum(report.wall_force[name][1] for name in ("left", "right", "bottom"))
-    assert lift == pytest.approx(weight + 4.0 * G + 40.0, rel=5e-3)
-    assert report.wall_force["piston"][1] == pytest.approx(4.0 * G + 40.0, rel=5e-3)
-    assert report.max_overlap < 0.02
-    assert report.mean_overlap < 1e-3
+    assert lift == pytest.approx(weight + 4.0 * G + 40.0, rel=1e-4)
+    assert report.wall_force["piston"][1] == pytest.approx(4.0 * G + 40.0, rel=1e-4)
+    assert report.max_overlap < 1e-3
+    assert report.rigidity["verdict"] == "rigid"
+    assert certificate.check(state).passed
 
 
 def test_the_pile(run):

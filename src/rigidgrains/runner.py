@@ -163,29 +163,31 @@ def _run(simulation: Simulation, plan: Plan, writer: TrajectoryWriter, history: 
     try:
         report = simulation.run(steps=max(0, plan.last_step - simulation.steps))
     except DivergenceError as failure:
-        _save(simulation, plan, history, path.parent)
+        _save(simulation, plan, path)
         raise RunFailed(f"{failure} Saved in {path}.") from None
     except WriteError as failure:
         raise RunFailed(f"{failure.filename}: {failure.strerror}") from None
-    _save(simulation, plan, history, path.parent)
+    _save(simulation, plan, path)
     return Outcome(report, path, writer.differing)
 
 
-def _save(simulation: Simulation, plan: Plan, history: History, folder: Path) -> None:
+def _save(simulation: Simulation, plan: Plan, path: Path) -> None:
     """Write the report and draw the pictures; a picture of an earlier run would be taken for one of this."""
+    folder = path.parent
     try:
         (folder / "report.json").write_text(simulation.report().to_json() + "\n", encoding="utf-8")
-        for name, wanted in (("packing.png", plan.picture), ("history.png", plan.plot and len(history) > 0)):
+        for name, wanted in (("packing.png", plan.picture), ("history.png", plan.plot)):
             if not wanted:
                 (folder / name).unlink(missing_ok=True)
         if plan.picture:
             from .view.packing import draw_packing
 
             draw_packing(simulation, folder / "packing.png", colour=plan.colour)
-        if plan.plot and len(history):
+        if plan.plot:
             from .view.series import draw_history
 
-            draw_history(history, folder / "history.png")
+            with Trajectory(path) as trajectory:
+                draw_history(trajectory, folder / "history.png")
     except OSError as problem:
         reason = problem.strerror or problem
         told = f"results cannot be written to {folder}/: {reason}; the run had come to {simulation.time:g} s"

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from ..observe.history import COLUMNS, History
-from ..observe.rigidity import RIGID
+from ..observe.rigidity import MISSES, RIGID
 from .colours import amount
 
 if TYPE_CHECKING:
@@ -32,11 +32,15 @@ MOST_WALLS = 6  # curves; the walls that carry least are left out
 
 @dataclass(frozen=True)
 class Record:
-    """Columns of a history by name, and the forces on walls (rows, walls, 3) in N with the walls' names."""
+    """Columns of a history by name, and the forces on walls (rows, walls, 3) in N with the walls' names.
+
+    by_momentum : the run is judged by its momentum error, not by the diffusion length of plain sweeps
+    """
 
     columns: Mapping[str, Array]
     wall_force: Array
     wall_names: list[str]
+    by_momentum: bool = False
 
     def __getitem__(self, name: str) -> Array:
         return self.columns[name]
@@ -53,7 +57,9 @@ class Record:
             force = columns.pop("wall_force")
         else:
             force = np.array([frame.wall_force for frame in source])
-        return cls(columns, force.reshape(len(force), -1, 3), [wall.name for wall in source[-1].walls])
+        names = [wall.name for wall in source[-1].walls]
+        meter = source.report.get("rigidity", {})
+        return cls(columns, force.reshape(len(force), -1, 3), names, meter.get("momentum_error") is not None)
 
 
 def energies(axes: Axes, record: Record) -> None:
@@ -104,6 +110,13 @@ def walls(axes: Axes, record: Record) -> None:
 
 
 def rigidity(axes: Axes, record: Record) -> None:
+    if record.by_momentum:
+        _line(axes, record, _positive(record["momentum_error"]), BLUE, "")
+        axes.axhline(MISSES[0], color=GREEN, lw=0.9, ls="--", label="rigid below")
+        axes.axhline(MISSES[1], color=RED, lw=0.9, ls="--", label="soft above")
+        axes.set(ylabel="share of the load missing")
+        _logarithmic(axes)
+        return
     extent = np.where(record["cluster"] >= 2.0, record["cluster_extent"], np.nan)
     _line(axes, record, _positive(record["diffusion_length"] / extent), BLUE, "")
     axes.axhline(RIGID, color=GREEN, lw=0.9, ls="--", label="rigid above")
