@@ -198,6 +198,8 @@ def test_files_are_told_of_repaired_and_resumed(cli, tmp_path):
     cli("run", "scene.toml", "-q", "-o", "scene", "--force")
     report = json.loads(cli("resume", "scene/scene.vtkhdf", "--steps", 7, "--json").stdout)
     assert report["steps"] == 57
+    cli("export", "scene/scene.vtkhdf", "--to", "csv", "--frame", "-1", "-o", "last.csv")
+    assert len((tmp_path / "last.csv").read_text().splitlines()) == 31
     whole = (tmp_path / "scene" / "scene.vtkhdf").read_bytes()
     (tmp_path / "cut.vtkhdf").write_bytes(whole[: len(whole) - 30_000])
     assert "rigidgrains repair cut.vtkhdf" in cli("info", "cut.vtkhdf", check=2).stderr

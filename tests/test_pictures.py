@@ -225,7 +225,7 @@ def test_a_history_of_a_file_is_drawn(folder, tmp_path):
         ("render text.vtkhdf", "no trajectory"),
         ("render .", "this is a folder"),
         ("render press.vtkhdf --frame 4", "there is no frame 4; it has 4, 0 to 3"),
-        ("render press.vtkhdf --frame first", "frame 'first' is none"),
+        ("render press.vtkhdf --frame first", "--frame first is no frame; give a number or last or all"),
         ("render press.vtkhdf --colour spead", "did you mean 'speed'?"),
         ("render press.vtkhdf --size huge", "size 'huge' is no size"),
         ("render press.vtkhdf --view above", "view 'above' is unknown"),

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .words import Switch, app, out, plain, print_rows, refuse
+from .words import Dashed, Switch, app, frame_number, out, plain, print_rows, refuse
 
 if TYPE_CHECKING:
     from ..certificate import Certificate
@@ -16,7 +16,7 @@ VIOLATED = 1
 
 
 @app.command
-def check(file: Path, /, *, frame: str = "all", tolerance: float | None = None, json: Switch = False) -> None:
+def check(file: Path, /, *, frame: Dashed = "all", tolerance: float | None = None, json: Switch = False) -> None:
     """Hold the frames of a trajectory against the laws, from the stored numbers alone.
 
     Ends with 0 if all frames are certified, 1 if a law is violated, 2 if the file cannot be checked.
@@ -37,7 +37,8 @@ def check(file: Path, /, *, frame: str = "all", tolerance: float | None = None, 
 
     if tolerance is not None and not 0.0 < tolerance < math.inf:
         refuse(f"--tolerance {tolerance} accepts nothing or everything; give a positive number, 5e-3 for instance")
-    frames = _frames(frame)
+    which = frame_number(frame, "last", "all")
+    frames = None if which == "all" else [-1 if which == "last" else int(which)]
     certificates = []
     try:
         for certificate in check_file(file, frames, tolerance=TOLERANCE if tolerance is None else tolerance):
@@ -61,18 +62,6 @@ def check(file: Path, /, *, frame: str = "all", tolerance: float | None = None, 
         )
     if not passed:
         sys.exit(VIOLATED)
-
-
-def _frames(word: str) -> list[int] | None:
-    """Numbers of the frames asked for; None for all of them."""
-    if word == "all":
-        return None
-    if word == "last":
-        return [-1]
-    try:
-        return [int(word)]
-    except ValueError:
-        refuse(f"--frame {word} is no frame; give a number, last or all")
 
 
 def _print(certificate: Certificate, *, full: bool) -> None:

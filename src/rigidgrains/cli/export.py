@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from .words import OutputPath, Switch, Whole, app, err, out, plain, refuse
+from .words import Dashed, OutputPath, Switch, Whole, app, err, frame_number, out, plain, refuse
 
 PATIENCE = 1.0  # s before a progress bar appears
 
@@ -17,7 +17,7 @@ def export(
     /,
     *,
     to: str,
-    frame: str = "all",
+    frame: Dashed = "all",
     output: OutputPath = None,
     force: Switch = False,
 ) -> None:
@@ -53,7 +53,7 @@ def import_(
     /,
     *,
     output: OutputPath = None,
-    frame: str | None = None,
+    frame: Dashed | None = None,
     density: float | None = None,
     dimension: Whole = None,
     overlap: float | None = None,
@@ -95,16 +95,6 @@ def import_(
     except ValueError as problem:
         refuse(str(problem))
     out.print(f"{plain(path)} written, {len(state.radius)} grains. Run it: [bold]rigidgrains run {plain(path)}[/]")
-
-
-def frame_number(word: str, *words: str) -> Any:
-    """The number of a frame, or one of the words."""
-    if word in words:
-        return word
-    try:
-        return int(word)
-    except ValueError:
-        refuse(f"--frame {word} is no frame; give a number or {' or '.join(words)}")
 
 
 class Waiting:

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from .words import INTERRUPTED, OutputPath, Switch, app, err, out, refuse
+from .words import INTERRUPTED, Dashed, OutputPath, Switch, app, err, frame_number, out, refuse
 
 if TYPE_CHECKING:
     from ..trajectory.reader import Trajectory
     from ..view.packing import Look
 
 KINDS = (".png", ".svg", ".pdf")
-Dashed = Annotated[str, Parameter(allow_leading_hyphen=True)]
 Several = Annotated[list[str] | None, Parameter(negative=())]
 
 
@@ -185,14 +184,9 @@ def _draw_all(trajectory: Trajectory, look: Look, folder: Path) -> None:
 
 
 def _number(word: str, trajectory: Trajectory) -> int:
-    """A frame's number, counted from 0; -1 is the last."""
-    if word in ("last", "all"):
-        return len(trajectory) - 1
-    try:
-        number = int(word)
-    except ValueError:
-        raise ValueError(f"frame {word!r} is none; give a number counted from 0, or last, or all") from None
-    return trajectory[number].index
+    """A frame's number, counted from 0."""
+    which = frame_number(word, "last", "all")
+    return trajectory[-1 if isinstance(which, str) else which].index
 
 
 def _check_output(path: Path, force: bool, *, folder: bool = False, kinds: tuple[str, ...] = KINDS) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 from cyclopts import App, Parameter, Token
 from rich.console import Console
@@ -34,7 +34,18 @@ def whole(kind: object, tokens: Sequence[Token]) -> int:
 Whole = Annotated[int | None, Parameter(converter=whole)]
 Switch = Annotated[bool, Parameter(negative=())]
 Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"], negative=())]
+Dashed = Annotated[str, Parameter(allow_leading_hyphen=True)]  # "-1", the last frame, is no option
 OutputPath = Annotated[Path | None, Parameter(name=["--output", "-o"])]
+
+
+def frame_number(word: str, *words: str) -> Any:
+    """The number of a frame, counted from 0 (-1 is the last), or one of the words that are allowed."""
+    if word in words:
+        return word
+    try:
+        return int(word)
+    except ValueError:
+        refuse(f"--frame {word} is no frame; give a number or {' or '.join(words)}")
 
 
 def print_rows(rows: list[tuple[str, str]]) -> None:

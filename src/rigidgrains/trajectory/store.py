@@ -43,9 +43,7 @@ TRIES, PAUSE = 10, 0.05  # while a writer is at work, a reader may meet it withi
 
 def create(path: Path, *, force: bool) -> tuple[AtomicFile, h5py.File]:
     """A new, empty file under a temporary name; `publish` gives it its own when the first frame is in it."""
-    check_name(path)
-    if path.exists() and not force:
-        raise TrajectoryError(f"{path} exists and is left alone; choose another name, or overwrite it with --force")
+    check_name(path, overwrite=force)
     part = _part(path)
     try:
         # A superblock of version 2 has no mark for open files, which would keep viewers out while a run goes on.
@@ -127,14 +125,16 @@ def contacts_link(path: Path) -> Path:
     return path.with_name(f"{path.stem}-contacts{SUFFIX}")
 
 
-def check_name(path: Path) -> None:
-    """Refuse a path at which no trajectory can be."""
+def check_name(path: Path, *, overwrite: bool) -> None:
+    """Refuse a path at which no trajectory can be, or where there is something already."""
     if path.is_dir():
         raise TrajectoryError(f"{path}: this is a folder; give the name of a file in it, such as {path}/run{SUFFIX}")
     if path.suffix != SUFFIX:
         raise TrajectoryError(f"{path}: a trajectory ends in {SUFFIX}, for ParaView to know it; call it so")
     if not path.parent.is_dir():
         raise TrajectoryError(f"{path}: there is no folder {path.parent}; make it first, or choose another")
+    if path.exists() and not overwrite:
+        raise TrajectoryError(f"{path} exists and is left alone; choose another name, or overwrite it with --force")
 
 
 def _part(path: Path) -> Path:

@@ -16,7 +16,7 @@ from ..observe.base import Observer
 from ..observe.history import COLUMNS, History
 from . import checkpoint, record, store, wall_table
 from .atomic import AtomicFile
-from .errors import TrajectoryError, WriteError
+from .errors import WriteError
 from .series import Cloud, Column, Series
 
 if TYPE_CHECKING:
@@ -56,11 +56,7 @@ class TrajectoryWriter(Observer):
             raise ValueError(f"precision {precision!r} is unknown; choose 'double' or 'single'")
         if compression not in (None, "gzip"):
             raise ValueError(f"compression {compression!r} is unknown; choose None or 'gzip'")
-        store.check_name(self.path)
-        if self.path.exists() and not (force or resume):
-            raise TrajectoryError(
-                f"{self.path} exists and is left alone; choose another name, or overwrite it with --force"
-            )
+        store.check_name(self.path, overwrite=force or resume)
         self._contacts, self._compression, self._force, self._resume = contacts, compression, force, resume
         self._precision = float if precision == "double" else np.float32
         self._history, self._scene, self._run = history, scene, run or {}
