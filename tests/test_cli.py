@@ -218,3 +218,12 @@ def test_files_of_another_kind(cli, tmp_path, command, file, says):
     done = cli(command, file, check=2)
     assert says in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_threads_that_are_none(cli, monkeypatch):
+    """Bad numbers are told, from the command line and from the environment; good ones run."""
+    cli("run", "scene.toml", "--steps", 2, "--threads", 2, "--quiet")
+    assert "--threads = 0 is no number of threads" in cli("run", "scene.toml", "--threads", 0, check=2).stderr
+    assert "1.5 is not a whole number" in cli("bench", "--threads", 1.5, check=2).stderr
+    monkeypatch.setenv("RIGIDGRAINS_THREADS", "many")
+    assert "RIGIDGRAINS_THREADS = many is no number" in cli("info", check=2).stderr

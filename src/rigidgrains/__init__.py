@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .solve.relaxed import RelaxedSweeps
     from .solve.sweeps import SolveReport, Sweeps
     from .springs import Springs
+    from .threads import get_threads, set_threads
     from .trajectory.errors import TrajectoryError
     from .trajectory.frame import Frame
     from .trajectory.reader import Trajectory
@@ -91,6 +92,7 @@ _HOMES = {
     "draw_history": "view.series",
     "draw_packing": "view.packing",
     "draw_plots": "view.series",
+    "get_threads": "threads",
     "kinetic_energy": "observe.measure",
     "load_scene": "scene",
     "loads": "observe.measure",
@@ -99,6 +101,7 @@ _HOMES = {
     "resume": "trajectory.resume",
     "rigidity": "observe.rigidity",
     "save_problem": "fclib",
+    "set_threads": "threads",
     "solve_problem": "fclib",
     "wall_forces": "observe.measure",
     "write_page": "view.page",
@@ -146,6 +149,7 @@ __all__ = [
     "draw_history",
     "draw_packing",
     "draw_plots",
+    "get_threads",
     "kinetic_energy",
     "load_scene",
     "loads",
@@ -154,6 +158,7 @@ __all__ = [
     "resume",
     "rigidity",
     "save_problem",
+    "set_threads",
     "solve_problem",
     "wall_forces",
     "write_page",

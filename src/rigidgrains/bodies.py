@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .compiled import kernel
 from .laws.base import Law
+from .threads import in_parts
 from .walls import Wall
 
 Array = NDArray[np.float64]
@@ -132,11 +133,16 @@ class Bodies:
         return self.motion[: self.count, S] / self.radius[:, None]
 
 
-@kernel
-def top_speed(motion):  # type: ignore[no-untyped-def]
+def top_speed(motion: Array) -> float:
     """Largest speed of any body; infinite if a speed or spin is not a number."""
+    return float(max(in_parts(lambda first, last: _top_speed(first, last, motion), len(motion))))
+
+
+@kernel
+def _top_speed(first, last, motion):  # type: ignore[no-untyped-def]
+    """The largest of some."""
     top = 0.0
-    for i in range(motion.shape[0]):
+    for i in range(first, last):
         speed = motion[i, 0] * motion[i, 0] + motion[i, 1] * motion[i, 1] + motion[i, 2] * motion[i, 2]
         if not speed + abs(motion[i, 3] + motion[i, 4] + motion[i, 5]) < np.inf:
             return np.inf

@@ -63,5 +63,5 @@ _forget_stale_kernels()
 
 from numba import njit  # noqa: E402  (the cache folder must be set before Numba is imported)
 
-kernel = njit(cache=True, error_model="numpy")
+kernel = njit(cache=True, nogil=True, error_model="numpy")  # several may run side by side, see threads.py
 law = njit(error_model="numpy")  # for plain functions that kernels call: they are cached with their callers

@@ -9,14 +9,16 @@ import numpy as np
 
 from .bodies import Bodies, S, V
 from .compiled import kernel
+from .threads import in_parts
 
 
 def free_velocity(bodies: Bodies, time: float, dt: float) -> None:
     """Velocities at the end of the step without contact forces, Eq. (discr-free-veloc); walls follow their drive."""
     n = bodies.count
-    bodies.velocity[:] += dt * bodies.gravity
+    kick = dt * bodies.gravity
+    in_parts(lambda first, last: _accelerate(first, last, bodies.motion, kick), n)
     if len(bodies.force):
-        bodies.velocity[:] += dt * bodies.force / bodies.mass[:, None]
+        in_parts(lambda first, last: _push(first, last, bodies.motion, bodies.force, bodies.mass, dt), n)
     for row, wall in enumerate(bodies.walls, start=n):
         if wall.guided:
             normal = wall.normal
@@ -35,15 +37,33 @@ def move(bodies: Bodies, dt: float) -> float:
             bodies.motion[row, S] = 0.0
         wall.advance(velocity, dt)
     turn = _turn_disks if bodies.dimension == 2 else _turn_spheres
-    turn(bodies.orientation, bodies.motion, bodies.radius, dt)
-    return float(_translate(bodies.position, bodies.motion, bodies.radius, dt))
+    what = bodies.motion, bodies.radius, dt
+    in_parts(lambda first, last: turn(first, last, bodies.orientation, *what), n, weight=8)
+    return float(max(in_parts(lambda first, last: _translate(first, last, bodies.position, *what), n)))
 
 
 @kernel
-def _translate(position, motion, radius, dt):  # type: ignore[no-untyped-def]
+def _accelerate(first, last, motion, kick):  # type: ignore[no-untyped-def]
+    """Add the same velocity to all."""
+    for i in range(first, last):
+        motion[i, 0] += kick[0]
+        motion[i, 1] += kick[1]
+        motion[i, 2] += kick[2]
+
+
+@kernel
+def _push(first, last, motion, force, mass, dt):  # type: ignore[no-untyped-def]
+    """External forces of single grains."""
+    for i in range(first, last):
+        for a in range(3):
+            motion[i, a] += dt * force[i, a] / mass[i]
+
+
+@kernel
+def _translate(first, last, position, motion, radius, dt):  # type: ignore[no-untyped-def]
     """Eq. (dx)."""
     farthest = 0.0
-    for i in range(radius.size):
+    for i in range(first, last):
         x, y, z = motion[i, 0] * dt, motion[i, 1] * dt, motion[i, 2] * dt
         position[i, 0] += x
         position[i, 1] += y
@@ -53,16 +73,16 @@ def _translate(position, motion, radius, dt):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _turn_disks(angle, motion, radius, dt):  # type: ignore[no-untyped-def]
+def _turn_disks(first, last, angle, motion, radius, dt):  # type: ignore[no-untyped-def]
     """Angle about z."""
-    for i in range(radius.size):
+    for i in range(first, last):
         angle[i] += motion[i, 5] / radius[i] * dt
 
 
 @kernel
-def _turn_spheres(quaternion, motion, radius, dt):  # type: ignore[no-untyped-def]
+def _turn_spheres(first, last, quaternion, motion, radius, dt):  # type: ignore[no-untyped-def]
     """Unit quaternion, turned by the rotation vector spin * dt."""
-    for i in range(radius.size):
+    for i in range(first, last):
         x, y, z = motion[i, 3] / radius[i] * dt, motion[i, 4] / radius[i] * dt, motion[i, 5] / radius[i] * dt
         angle = np.sqrt(x * x + y * y + z * z)
         if angle == 0.0:

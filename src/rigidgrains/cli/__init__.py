@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from cyclopts import CycloptsError
 
 from . import about, check, compare, export, files, page, pictures, run, solve
-from .words import BAD_INPUT, app, fail
+from .words import BAD_INPUT, app, fail, use_threads
 
 __all__ = ["about", "app", "check", "compare", "export", "files", "main", "page", "pictures", "run", "solve"]
 
 
 def main() -> None:
     """Entry point: wrong words on the command line and bad input end with exit code 2."""
+    if {"RIGIDGRAINS_THREADS", "NUMBA_NUM_THREADS"} & set(os.environ):
+        use_threads(None)  # bad ones are told before anything else
     try:
         app(exit_on_error=False, print_error=True)
     except CycloptsError:

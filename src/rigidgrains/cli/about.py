@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from .words import Switch, app, out, print_rows, refuse
+from .words import Switch, Threads, app, out, print_rows, refuse, use_threads
 
 
 @app.command
@@ -74,6 +74,7 @@ def reproduce(
 def bench(
     *,
     quick: Switch = False,
+    threads: Threads = None,
     json: Switch = False,
 ) -> None:
     """Measure contact updates per second, neighbour search, import time and memory on this machine.
@@ -82,6 +83,8 @@ def bench(
     ----------
     quick
         Small packings: ends within a minute.
+    threads
+        Threads to use; the results are the same bits for any number. Default: one for each physical core.
     json
         Print one JSON object.
     """
@@ -89,6 +92,7 @@ def bench(
 
     from .. import bench as benchmark
 
+    use_threads(threads)
     figures = benchmark.run(sizes=(10_000, 100_000)) if quick else benchmark.run()
     if json:
         print(dumps(figures))

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .words import Dashed, Switch, app, frame_number, out, plain, print_rows, refuse
+from .words import Dashed, Switch, Threads, app, frame_number, out, plain, print_rows, refuse, use_threads
 
 if TYPE_CHECKING:
     from ..certificate import Certificate
@@ -16,7 +16,15 @@ VIOLATED = 1
 
 
 @app.command
-def check(file: Path, /, *, frame: Dashed = "all", tolerance: float | None = None, json: Switch = False) -> None:
+def check(
+    file: Path,
+    /,
+    *,
+    frame: Dashed = "all",
+    tolerance: float | None = None,
+    threads: Threads = None,
+    json: Switch = False,
+) -> None:
     """Hold the frames of a trajectory against the laws, from the stored numbers alone.
 
     Ends with 0 if all frames are certified, 1 if a law is violated, 2 if the file cannot be checked.
@@ -29,12 +37,15 @@ def check(file: Path, /, *, frame: Dashed = "all", tolerance: float | None = Non
         Number of one frame (-1 is the last), `last`, or `all`.
     tolerance
         Accepted where laws hold to the accuracy of the sweeps, relative to the forces. Default: 0.005.
+    threads
+        Threads to use; the results are the same bits for any number. Default: one for each physical core.
     json
         Print everything as one JSON object.
     """
     from ..certificate import TOLERANCE, check_file, summary
     from ..trajectory.errors import TrajectoryError, damaged
 
+    use_threads(threads)
     if tolerance is not None and not 0.0 < tolerance < math.inf:
         refuse(f"--tolerance {tolerance} accepts nothing or everything; give a positive number, 5e-3 for instance")
     which = frame_number(frame, "last", "all")

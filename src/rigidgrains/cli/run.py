@@ -7,7 +7,21 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .words import INTERRUPTED, OutputPath, Quiet, Switch, Whole, app, err, fail, out, print_rows, refuse
+from .words import (
+    INTERRUPTED,
+    OutputPath,
+    Quiet,
+    Switch,
+    Threads,
+    Whole,
+    app,
+    err,
+    fail,
+    out,
+    print_rows,
+    refuse,
+    use_threads,
+)
 
 if TYPE_CHECKING:
     from ..runner import Outcome
@@ -28,6 +42,7 @@ def run(
     checkpoint_every: Whole = None,
     live: Switch = False,
     save_problems: Whole = None,
+    threads: Threads = None,
     quiet: Quiet = False,
     json: Switch = False,
 ) -> None:
@@ -57,6 +72,8 @@ def run(
         Show the run in the browser while it goes on, with plots, pause and stop.
     save_problems
         Write the contact problem of every so many steps, in the FCLIB format, to the folder problems/ of the results.
+    threads
+        Threads to use; the results are the same bits for any number. Default: one for each physical core.
     quiet
         No progress bar and no report.
     json
@@ -65,6 +82,7 @@ def run(
     from ..runner import RunFailed, run_scene
     from ..scene import SceneError
 
+    use_threads(threads)
     try:
         outcome = run_scene(
             scene,
@@ -95,6 +113,7 @@ def resume(
     until: float | None = None,
     steps: Whole = None,
     checkpoint_every: Whole = None,
+    threads: Threads = None,
     quiet: Quiet = False,
     json: Switch = False,
 ) -> None:
@@ -110,6 +129,8 @@ def resume(
         Number of further steps after the checkpoint.
     checkpoint_every
         Steps between states from which the run can be resumed.
+    threads
+        Threads to use; the results are the same bits for any number. Default: one for each physical core.
     quiet
         No progress bar and no report.
     json
@@ -117,6 +138,7 @@ def resume(
     """
     from ..runner import RunFailed, resume_run
 
+    use_threads(threads)
     try:
         outcome = resume_run(
             file, until=until, steps=steps, checkpoint_every=checkpoint_every, progress=not (quiet or json)

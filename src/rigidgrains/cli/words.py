@@ -35,7 +35,20 @@ Whole = Annotated[int | None, Parameter(converter=whole)]
 Switch = Annotated[bool, Parameter(negative=())]
 Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"], negative=())]
 Dashed = Annotated[str, Parameter(allow_leading_hyphen=True)]  # "-1", the last frame, is no option
+Threads = Annotated[int | None, Parameter(converter=whole)]
 OutputPath = Annotated[Path | None, Parameter(name=["--output", "-o"])]
+
+
+def use_threads(number: int | None) -> None:
+    """So many threads for this command, if a number is given."""
+    from ..threads import ThreadsError, get_threads, set_threads
+
+    try:
+        if number is not None:
+            set_threads(number)
+        get_threads()
+    except ThreadsError as problem:
+        refuse(f"--{problem}" if number is not None else str(problem))
 
 
 def frame_number(word: str, *words: str) -> Any:

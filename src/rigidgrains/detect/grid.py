@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..compiled import kernel
+from ..threads import in_parts
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
@@ -53,16 +54,23 @@ def near_pairs(position: Array, radius: Array, reach: float = 0.0, *, capacity: 
     member, key, sphere = np.empty(n, np.int32), np.empty(n, np.int64), np.empty((n, 4))
     _fill(position, radius, level, origin, size, extent, table, first, member, key, sphere)
     start = np.empty(n + 1, np.int64)
-    capacity = max(capacity, 4 * n, 64) + 1  # one place is scratch
-    while True:
-        partner = np.empty(capacity, np.int32)
-        found = _search(
-            position, radius, level, origin, size, largest, extent, table, first, member, key, sphere,
-            start, partner,
-        )  # fmt: skip
-        if found < capacity:
-            return PairList(start, partner[:found].copy(), np.full(found, -1, np.int32))
-        capacity = found + 1
+    cells = position, radius, level, origin, size, largest, extent, table, first, member, key, sphere, start
+
+    def search(begin: int, end: int) -> tuple[int, int, Index]:
+        room = (max(capacity, 4 * n) * (end - begin)) // n + 65  # one place is scratch
+        while True:
+            partner = np.empty(room, np.int32)
+            found = _search(begin, end, *cells, partner)
+            if found < room:
+                return begin, end, partner[:found]
+            room = found + 1
+
+    found, earlier = in_parts(search, n, weight=16), 0
+    for begin, end, partner in found:
+        start[begin:end] += earlier
+        earlier += len(partner)
+    start[n] = earlier
+    return PairList(start, np.concatenate([partner for _, _, partner in found]), np.full(earlier, -1, np.int32))
 
 
 def _levels(radius: Array) -> tuple[Index, Array, Array]:
@@ -116,11 +124,26 @@ def _fill(  # type: ignore[no-untyped-def]
 
 @kernel
 def _search(  # type: ignore[no-untyped-def]
-    position, radius, level, origin, size, largest, extent, table, first, member, key, sphere, start, partner
+    begin,
+    end,
+    position,
+    radius,
+    level,
+    origin,
+    size,
+    largest,
+    extent,
+    table,
+    first,
+    member,
+    key,
+    sphere,
+    start,
+    partner,
 ):
-    """List the partners of each grain in turn; returns how many there are, also beyond the space given."""
+    """List the partners of some grains in turn; returns how many there are, also beyond the space given."""
     found, space = 0, partner.size - 1
-    for i in range(level.size):
+    for i in range(begin, end):
         start[i] = found
         own = level[i]
         x, y, z, r = position[i, 0], position[i, 1], position[i, 2], radius[i]
@@ -148,14 +171,19 @@ def _search(  # type: ignore[no-untyped-def]
                             partner[min(found, space)] = j  # written always, kept if counted: no branch to guess
                             found += int(close & here & ((j > i) | (a < own)))
                         cell += run + 1
-    start[level.size] = found
     return found
 
 
-@kernel
-def inherit(start, partner, last, old_start, old_partner, old_last):  # type: ignore[no-untyped-def]
+def inherit(new: PairList, old: PairList) -> None:
     """Hand each pair of a new list the contact row it had in the old one: pairs keep their identity."""
-    for i in range(start.size - 1):
+    lists = new.start, new.partner, new.last, old.start, old.partner, old.last
+    in_parts(lambda begin, end: _inherit(begin, end, *lists), len(new.start) - 1)
+
+
+@kernel
+def _inherit(begin, end, start, partner, last, old_start, old_partner, old_last):  # type: ignore[no-untyped-def]
+    """The pairs of some grains."""
+    for i in range(begin, end):
         for k in range(start[i], start[i + 1]):
             for m in range(old_start[i], old_start[i + 1]):
                 if old_partner[m] == partner[k]:

@@ -100,8 +100,7 @@ class Neighbours:
             near = np.flatnonzero(gap < self.skin + skin + bodies.reach).astype(np.int32)
             self.walls.append(WallList(near, np.full(len(near), -1, np.int32), skin, 0.0, wall.shape.point.copy()))
         if self.builds:
-            new, old = self.pairs, old_pairs
-            inherit(new.start, new.partner, new.last, old.start, old.partner, old.last)
+            inherit(self.pairs, old_pairs)
             for now, before in zip(self.walls, old_walls):
                 _, here, there = np.intersect1d(now.grains, before.grains, assume_unique=True, return_indices=True)
                 now.last[here] = before.last[there]

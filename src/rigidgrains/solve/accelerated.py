@@ -11,16 +11,20 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from ..compiled import kernel
 from ..contacts import ContactProblem
+from ..threads import in_parts, total
 from .criteria import Criterion, MomentumCriterion, RigidSweeps
-from .kernels import compare
+from .kernels import changes
 from .loops import loops
 from .orders import Coloured, Order, Symmetric
 from .pace import Pace
 from .residual import residual
 from .sweeps import SolveReport, Sweeps
+
+Array = NDArray[np.float64]
 
 PATIENCE = (
     5.0  # times L/d sweeps before growth of the changes is a reason to restart: earlier it costs twice the sweeps
@@ -84,11 +88,12 @@ class Momentum(Pace):
     def sweep(self, problem: ContactProblem, rng: Generator) -> int:
         """1. Extrapolate. 2. Sweep. 3. Judge the change, and choose the momentum of the next sweep."""
         p = problem
-        extrapolate(self._beta, p.forces, self._forces, self._start, p.motion, self._motion)
+        _extrapolate(self._beta, p.forces, self._forces, self._start)
+        _extrapolate(self._beta, p.motion, self._motion)
         made = self.order.turn(p, rng, fresh=self._fresh)
         self._fresh = False
         self._sweeps += made
-        along, change, square = judge(p.forces, self._forces, self._start)
+        along, change, square = _judge(p.forces, self._forces, self._start)
         self._choose(p, along, max(change, ROUNDING * square))
         return made
 
@@ -96,7 +101,7 @@ class Momentum(Pace):
         self, problem: ContactProblem, rng: Generator, epsilon: float, delta: float
     ) -> tuple[int, int, float]:
         made = self.sweep(problem, rng)
-        return made, *compare(self._start, problem.forces, epsilon, delta)
+        return made, *changes(self._start, problem.forces, epsilon, delta)
 
     def finish(self, problem: ContactProblem, rng: Generator, *, converged: bool) -> bool:
         """Velocities from forces; the best forces seen, if the last are worse and were not good enough."""
@@ -153,26 +158,36 @@ def _extent(problem: ContactProblem) -> float:
     return min(1.0 + extent / (2.0 * float(problem.radius.mean())), float(problem.count))
 
 
+def _extrapolate(beta: float, now: Array, last: Array, start: Array | None = None) -> None:
+    """Carry rows on by beta times their last step, and remember from where and, if asked, to where."""
+    what = beta, now, last, now if start is None else start
+    in_parts(lambda first, end: extrapolate(first, end, *what), len(now))
+
+
 @kernel
-def extrapolate(beta, forces, last_forces, start, motion, last_motion):  # type: ignore[no-untyped-def]
-    """Carry forces and velocities on by beta times their last step, and remember from where. Masses stay."""
-    x, last, begin = forces.reshape(-1), last_forces.reshape(-1), start.reshape(-1)
-    for k in range(len(x)):
-        y = x[k] + beta * (x[k] - last[k])
-        last[k] = x[k]
+def extrapolate(first, end, beta, now, last, start):  # type: ignore[no-untyped-def]
+    """Some of the rows; masses stay what they are."""
+    width = now.shape[1]
+    x, before, begin = now.reshape(-1), last.reshape(-1), start.reshape(-1)
+    for k in range(first * width, end * width):
+        y = x[k] + beta * (x[k] - before[k])
+        before[k] = x[k]
         x[k] = begin[k] = y
-    v, last = motion.reshape(-1), last_motion.reshape(-1)
-    for k in range(len(v)):
-        y = v[k] + beta * (v[k] - last[k])
-        last[k] = v[k]
-        v[k] = y
+
+
+def _judge(forces: Array, last_forces: Array, start: Array) -> tuple[float, float, float]:
+    """The change by the sweep, along the step that forces have taken; its square; the square of the forces."""
+    found: tuple[float, float, float] = total(
+        in_parts(lambda first, end: judge(first, end, forces, last_forces, start), len(forces))
+    )
+    return found
 
 
 @kernel
-def judge(forces, last_forces, start):  # type: ignore[no-untyped-def]
-    """The change by the sweep, along the step that forces have taken; its square; the square of the forces."""
+def judge(first, end, forces, last_forces, start):  # type: ignore[no-untyped-def]
+    """The sums over some contacts."""
     along, change, square = 0.0, 0.0, 0.0
-    for c in range(len(forces)):
+    for c in range(first, end):
         n, x, y, z = forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3]
         d_n, d_x, d_y, d_z = n - start[c, 0], x - start[c, 1], y - start[c, 2], z - start[c, 3]
         s_n, s_x, s_y, s_z = (

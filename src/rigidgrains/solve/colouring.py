@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit, prange
 from numpy.typing import NDArray
 
+from ..barrier import meet, share
 from ..compiled import kernel
 from ..contacts import ContactProblem
 from .kernels import update
@@ -20,9 +20,7 @@ Index = NDArray[np.int32]
 
 HUB = 32  # a body with more contacts is a hub; two others block at most 2 (HUB - 1) colours
 COLOURS = 63  # a bit for each; what is left over is the overflow list
-WORTH = 32_768  # contacts of one colour below which threads cost more than they save
-
-threaded = njit(cache=True, parallel=True, error_model="numpy")
+WORTH = 8192  # contacts below which threads cost more than they save: 0.3 ms of work
 
 
 @dataclass(frozen=True)
@@ -42,12 +40,6 @@ class Colouring:
     def count(self) -> int:
         return len(self.start) - 1
 
-    @property
-    def largest(self) -> int:
-        """Contacts of the largest colour whose contacts are free of each other."""
-        sizes = np.diff(self.start)
-        return int(np.delete(sizes, self.overflow).max(initial=0) if self.overflow >= 0 else sizes.max(initial=0))
-
     def arranged(self, colours: NDArray[np.int64]) -> Index:
         """The contacts in turn when the colours follow each other like this."""
         return np.concatenate([self.sequence[self.start[k] : self.start[k + 1]] for k in colours])
@@ -65,20 +57,25 @@ def find_colouring(problem: ContactProblem, among: Index) -> Colouring:
     return Colouring(sequence, np.append(start[used], len(among)), overflow)
 
 
-@threaded
-def threaded_sweep(  # type: ignore[no-untyped-def]
-    colours, sequence, start, overflow, worth, motion, pairs, geometry, forces, dt
+@kernel
+def coloured_sweep(  # type: ignore[no-untyped-def]
+    thread, threads, meeting, colours, sequence, start, overflow, motion, pairs, geometry, forces, dt
 ):
-    """Colour after colour; one with `worth` contacts is shared among threads. The bits do not depend on how many."""
+    """What one thread has to do: its share of colour after colour. The bits do not depend on how many threads share."""
     rate = 1.0 / dt
     for k in colours:
-        first, last = start[k], start[k + 1]
-        if k == overflow or last - first < worth:
-            for at in range(first, last):
-                update(sequence[at], motion, pairs, geometry, forces, dt, rate)
-        else:
-            for at in prange(first, last):
-                update(sequence[at], motion, pairs, geometry, forces, dt, rate)
+        first, last = shared_colour(k, start, overflow, thread, threads)
+        for at in range(first, last):
+            update(sequence[at], motion, pairs, geometry, forces, dt, rate)
+        meet(meeting, threads)
+
+
+@kernel
+def shared_colour(k, start, overflow, thread, threads):  # type: ignore[no-untyped-def]
+    """The share of a thread in colour k; the overflow list is for one thread alone."""
+    if k != overflow:
+        return share(start[k], start[k + 1], thread, threads)
+    return start[k], start[k + 1] if thread == 0 else start[k]
 
 
 @kernel

@@ -19,12 +19,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit, prange
 
+from ..barrier import meet
 from ..compiled import kernel
+from .colouring import shared_colour
 from .kernels import asked_force, contact_velocity, scatter
-
-threaded = njit(cache=True, parallel=True, error_model="numpy")
 
 
 @kernel
@@ -169,20 +168,17 @@ def parallel_sweep(before, motion, pairs, geometry, extra, forces, dt, epsilon, 
     return unsettled, total
 
 
-@threaded
-def threaded_sweep(  # type: ignore[no-untyped-def]
-    colours, sequence, start, overflow, worth, motion, pairs, geometry, extra, forces, dt
+@kernel
+def coloured_sweep(  # type: ignore[no-untyped-def]
+    thread, threads, meeting, colours, sequence, start, overflow, motion, pairs, geometry, extra, forces, dt
 ):
-    """Colour after colour; one with `worth` contacts is shared among threads."""
+    """What one thread has to do: its share of colour after colour."""
     rate = 1.0 / dt
     for k in colours:
-        first, last = start[k], start[k + 1]
-        if k == overflow or last - first < worth:
-            for at in range(first, last):
-                update(sequence[at], motion, pairs, geometry, extra, forces, dt, rate)
-        else:
-            for at in prange(first, last):
-                update(sequence[at], motion, pairs, geometry, extra, forces, dt, rate)
+        first, last = shared_colour(k, start, overflow, thread, threads)
+        for at in range(first, last):
+            update(sequence[at], motion, pairs, geometry, extra, forces, dt, rate)
+        meet(meeting, threads)
 
 
 @kernel

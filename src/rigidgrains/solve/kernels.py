@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..compiled import kernel, law
 from ..shock import shock_law
+from ..threads import in_parts, total
+
+Array = NDArray[np.float64]
 
 shock = law(shock_law)
 
@@ -78,11 +82,24 @@ def scatter(i, j, motion, n_x, n_y, n_z, p_n, p_x, p_y, p_z):  # type: ignore[no
     motion[j, 5] -= inv_s * t_z
 
 
+def total_force(forces: Array) -> float:
+    """Sum of |R| over all candidates (N)."""
+    return float(total(in_parts(lambda first, last: _total_force(first, last, forces), len(forces))))
+
+
+def changes(before: Array, forces: Array, epsilon: float, delta: float) -> tuple[int, float]:
+    """What a sweep has changed: contacts with |dR| > epsilon |R| + delta, and the sum of |R|."""
+    found: tuple[int, float] = total(
+        in_parts(lambda first, last: _changes(first, last, before, forces, epsilon, delta), len(forces))
+    )
+    return found
+
+
 @kernel
-def total_force(forces):  # type: ignore[no-untyped-def]
-    """Sum of |R| over all candidates."""
+def _total_force(first, last, forces):  # type: ignore[no-untyped-def]
+    """The sum over some."""
     total = 0.0
-    for c in range(len(forces)):
+    for c in range(first, last):
         total += math.sqrt(forces[c, 0] ** 2 + forces[c, 1] ** 2 + forces[c, 2] ** 2 + forces[c, 3] ** 2)
     return total
 
@@ -119,10 +136,10 @@ def checked_sweep(sequence, motion, pairs, geometry, forces, dt, epsilon, delta)
 
 
 @kernel
-def compare(before, forces, epsilon, delta):  # type: ignore[no-untyped-def]
-    """The same figures from the forces before and after a sweep."""
+def _changes(first, last, before, forces, epsilon, delta):  # type: ignore[no-untyped-def]
+    """The same of some."""
     unsettled, total = 0, 0.0
-    for c in range(len(forces)):
+    for c in range(first, last):
         change, force = 0.0, 0.0
         for k in range(forces.shape[1]):
             change += (forces[c, k] - before[c, k]) ** 2

@@ -14,13 +14,15 @@ from . import colouring, extended, kernels
 class Loops:
     """The loops of one kind of contact."""
 
-    def __init__(self, room: Any, threaded: Any) -> None:
+    def __init__(self, room: Any, coloured_sweep: Any) -> None:
         self.sweep, self.checked_sweep, self.survey = room.sweep, room.checked_sweep, room.survey
-        self.parallel_sweep, self.apply_forces, self.threaded_sweep = room.parallel_sweep, room.apply_forces, threaded
+        self.parallel_sweep, self.apply_forces, self.coloured_sweep = (
+            room.parallel_sweep, room.apply_forces, coloured_sweep
+        )  # fmt: skip
 
 
-PLAIN = Loops(kernels, colouring.threaded_sweep)
-EXTENDED = Loops(extended, extended.threaded_sweep)
+PLAIN = Loops(kernels, colouring.coloured_sweep)
+EXTENDED = Loops(extended, extended.coloured_sweep)
 
 
 def loops(problem: ContactProblem) -> Loops:

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from ..barrier import new_meeting
 from ..contacts import ContactProblem
+from ..threads import together
 from .colouring import WORTH, find_colouring
-from .kernels import compare
+from .kernels import changes
 from .loops import loops
 
 Index = NDArray[np.int32]
@@ -120,7 +122,7 @@ class Symmetric(Order):
 class Coloured(Order):
     """Colour after colour, in random order; contacts of one colour share no movable body and are free for threads.
 
-    worth : contacts from which on a colour is shared among threads
+    worth : contacts from which on a sweep is shared among threads
     """
 
     worth: int = WORTH
@@ -128,7 +130,6 @@ class Coloured(Order):
     def begin(self, problem: ContactProblem, among: Index | None = None) -> None:
         super().begin(problem, among)
         self._colouring = find_colouring(problem, self._sequence)
-        self._threads = self._colouring.largest >= self.worth
 
     def sequence(self, rng: Generator) -> Index:
         return self._colouring.arranged(rng.permutation(self._colouring.count))
@@ -138,23 +139,21 @@ class Coloured(Order):
 
     def turn(self, problem: ContactProblem, rng: Generator, *, fresh: bool) -> int:
         """One sweep, in the same order as the one before unless a fresh one is asked for."""
-        if not self._threads:
-            if fresh:
-                self._sequence = self.sequence(rng)
-            loops(problem).sweep(self._sequence, *problem.arrays, problem.dt)
-            return 1
         by = self._colouring
         if fresh:
             self._colours = rng.permutation(by.count)
-        loops(problem).threaded_sweep(
-            self._colours, by.sequence, by.start, by.overflow, self.worth, *problem.arrays, problem.dt
-        )
+        loop, meeting = loops(problem).coloured_sweep, new_meeting()
+        what = meeting, self._colours, by.sequence, by.start, by.overflow, *problem.arrays, problem.dt
+        if len(by.sequence) < self.worth:
+            loop(0, 1, *what)
+        else:
+            together(lambda thread, threads: loop(thread, threads, *what), meeting)
         return 1
 
     def checked_sweep(self, problem: ContactProblem, rng: Generator, epsilon: float, delta: float) -> tuple[int, float]:
         before = problem.forces.copy()
         self.sweep(problem, rng)
-        return compare(before, problem.forces, epsilon, delta)
+        return changes(before, problem.forces, epsilon, delta)
 
 
 class Parallel(Order):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..compiled import kernel
 from ..contacts import ContactProblem
+from ..threads import in_parts, total
 from . import extended
 from .kernels import asked_force, contact_velocity
 
@@ -25,7 +26,8 @@ def natural_map(problem: ContactProblem) -> Array:
     miss = np.empty(problem.count)
     if problem.extra is not None:
         return np.asarray(np.linalg.norm(_extended_miss(problem), axis=1))
-    _natural_map(problem.motion, problem.pairs, problem.geometry, problem.forces, problem.dt, miss)
+    plain = problem.motion, problem.pairs, problem.geometry, problem.forces, problem.dt, miss
+    in_parts(lambda first, last: _natural_map(first, last, *plain), problem.count)
     return miss
 
 
@@ -37,7 +39,7 @@ def residual(problem: ContactProblem) -> float:
     """
     p = problem
     if p.extra is None:
-        miss, force = _norms(p.motion, p.pairs, p.geometry, p.forces, p.dt)
+        miss, force = _norms(p)
     else:
         miss, force = _norm(_extended_miss(p)), _norm(p.forces)
     if not (math.isfinite(miss) and math.isfinite(force)):
@@ -67,7 +69,7 @@ def momentum_error(problem: ContactProblem) -> float:
     error is at least |S|. It is the same for every observer. 0 without forces, inf if one is not finite.
     """
     p = problem
-    strongest = float(_largest(p.forces))
+    strongest = _strongest(p)
     if strongest == 0.0:
         return 0.0
     if not math.isfinite(strongest):
@@ -82,7 +84,9 @@ def _all_powers(problem: ContactProblem, part: float) -> tuple[float, float, flo
     """The terms of -S and S, F and M as `momentum_error` has them, of forces times `part`."""
     p = problem
     net, touched = np.zeros((len(p.motion), 3)), np.zeros(len(p.motion), np.bool_)
-    lost, gained, square = _powers(p.motion, p.pairs, p.geometry, p.forces, p.dt, part, net, touched)
+    _collect(p.pairs, p.geometry, p.forces, part, net, touched)
+    plain = p.motion, p.pairs, p.geometry, p.forces, p.dt, part
+    lost, gained, square = total(in_parts(lambda first, last: _powers(first, last, *plain), p.count))
     pushed, mass = _pushed(p.motion, net, touched)
     load = max(0.5 * pushed, math.sqrt(square / p.count)) if p.count else 0.0
     if p.extra is not None:
@@ -103,14 +107,28 @@ def _norm(numbers: Array) -> float:
     return most * float(np.sqrt(((numbers / most) ** 2).sum())) if 0.0 < most < math.inf else most
 
 
+def _strongest(problem: ContactProblem) -> float:
+    """The largest component of any force (N); infinite if one is not finite."""
+    forces = problem.forces
+    return float(max(in_parts(lambda first, last: _largest(first, last, forces), len(forces))))
+
+
+def _norms(problem: ContactProblem) -> tuple[float, float]:
+    """sqrt(sum |R - R'|^2) and sqrt(sum |R|^2) (N)."""
+    p, most = problem, _strongest(problem)
+    scale = most if 1e-290 < most < math.inf else 1.0
+    plain = p.motion, p.pairs, p.geometry, p.forces, p.dt, 1.0 / scale
+    miss, force = total(in_parts(lambda first, last: _squares(first, last, *plain), p.count))
+    return scale * math.sqrt(miss), scale * math.sqrt(force)
+
+
 @kernel
-def _largest(forces):  # type: ignore[no-untyped-def]
-    """The largest component of any force; not a number if one is not."""
+def _largest(first, last, forces):  # type: ignore[no-untyped-def]
+    """The largest component of some forces."""
     most = 0.0
-    for c in range(len(forces)):
+    for c in range(first, last):
         for k in range(4):
-            if not abs(forces[c, k]) <= most:
-                most = abs(forces[c, k])
+            most = max(most, abs(forces[c, k])) if abs(forces[c, k]) < math.inf else math.inf
     return most
 
 
@@ -126,39 +144,33 @@ def _miss(c, motion, pairs, geometry, forces, rate):  # type: ignore[no-untyped-
 
 
 @kernel
-def _natural_map(motion, pairs, geometry, forces, dt, miss):  # type: ignore[no-untyped-def]
-    """Fill miss with |R - R'|."""
+def _natural_map(first, last, motion, pairs, geometry, forces, dt, miss):  # type: ignore[no-untyped-def]
+    """Fill miss with |R - R'| of some contacts."""
     rate = 1.0 / dt
-    for c in range(len(pairs)):
+    for c in range(first, last):
         d_n, d_x, d_y, d_z = _miss(c, motion, pairs, geometry, forces, rate)
         miss[c] = math.hypot(math.hypot(d_n, d_x), math.hypot(d_y, d_z))
 
 
 @kernel
-def _norms(motion, pairs, geometry, forces, dt):  # type: ignore[no-untyped-def]
-    """sqrt(sum |R - R'|^2) and sqrt(sum |R|^2)."""
+def _squares(first, last, motion, pairs, geometry, forces, dt, part):  # type: ignore[no-untyped-def]
+    """sum |R - R'|^2 and sum |R|^2 over some contacts, forces times `part`."""
     rate = 1.0 / dt
-    most = _largest(forces)
-    scale = most if 1e-290 < most < math.inf else 1.0
-    part = 1.0 / scale
     miss, force = 0.0, 0.0
-    for c in range(len(pairs)):
+    for c in range(first, last):
         d_n, d_x, d_y, d_z = _miss(c, motion, pairs, geometry, forces, rate)
         miss += ((part * d_n) ** 2 + (part * d_x) ** 2) + ((part * d_y) ** 2 + (part * d_z) ** 2)
         r_n, r_x, r_y, r_z = part * forces[c, 0], part * forces[c, 1], part * forces[c, 2], part * forces[c, 3]
         force += (r_n * r_n + r_x * r_x) + (r_y * r_y + r_z * r_z)
-    return scale * math.sqrt(miss), scale * math.sqrt(force)
+    return miss, force
 
 
 @kernel
-def _powers(motion, pairs, geometry, forces, dt, part, net, touched):  # type: ignore[no-untyped-def]
-    """The terms of -S and S, each sum over those that are positive, and the sum of R^2; forces times `part`.
-
-    Adds the contact forces on each body to `net` and marks the bodies that are touched.
-    """
+def _powers(first, last, motion, pairs, geometry, forces, dt, part):  # type: ignore[no-untyped-def]
+    """The terms of -S and S, each sum over those that are positive, and the sum of R^2; forces times `part`."""
     rate = 1.0 / dt
     lost, gained, square = 0.0, 0.0, 0.0
-    for c in range(len(pairs)):
+    for c in range(first, last):
         i, j = pairs[c, 0], pairs[c, 1]
         n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
         v_n, v_x, v_y, v_z = contact_velocity(i, j, motion, n_x, n_y, n_z)
@@ -169,8 +181,19 @@ def _powers(motion, pairs, geometry, forces, dt, part, net, touched):  # type: i
         sliding = limit * math.sqrt(v_x * v_x + v_y * v_y + v_z * v_z) + (r_x * v_x + r_y * v_y + r_z * v_z)
         lost -= min(normal, 0.0) + min(sliding, 0.0)
         gained += max(normal, 0.0) + max(sliding, 0.0)
-        r_x, r_y, r_z = r_x + r_n * n_x, r_y + r_n * n_y, r_z + r_n * n_z
-        square += r_x * r_x + r_y * r_y + r_z * r_z
+        square += (r_n * r_n + r_x * r_x) + (r_y * r_y + r_z * r_z)
+    return lost, gained, square
+
+
+@kernel
+def _collect(pairs, geometry, forces, part, net, touched):  # type: ignore[no-untyped-def]
+    """Add the contact forces, times `part`, on each body to `net` and mark the bodies that are touched."""
+    for c in range(len(pairs)):
+        i, j = pairs[c, 0], pairs[c, 1]
+        r_n = part * forces[c, 0]
+        r_x = part * forces[c, 1] + r_n * geometry[c, 0]
+        r_y = part * forces[c, 2] + r_n * geometry[c, 1]
+        r_z = part * forces[c, 3] + r_n * geometry[c, 2]
         net[i, 0] -= r_x
         net[i, 1] -= r_y
         net[i, 2] -= r_z
@@ -178,7 +201,6 @@ def _powers(motion, pairs, geometry, forces, dt, part, net, touched):  # type: i
         net[j, 1] += r_y
         net[j, 2] += r_z
         touched[i] = touched[j] = True
-    return lost, gained, square
 
 
 @kernel

@@ -1,0 +1,163 @@
+"""Threads: how many there are, and how work is shared among them. The bits of a result do not depend on their number.
+
+Kernels let go of Python's lock, so that plain Python threads run them side by side. Loops over rows are cut into parts
+of a fixed length, whatever the number of threads; results come back in the order of the parts.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache, reduce
+from itertools import count as counter
+from math import ceil
+from operator import add
+from pathlib import Path
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+
+PART = 8192  # rows in a part of a light loop: some ten microseconds
+WORTH = 65_536  # rows from which on a light loop is worth waking a thread: 0.1 ms of work
+MOST = 1024
+VARIABLES = ("RIGIDGRAINS_THREADS", "NUMBA_NUM_THREADS")
+
+_chosen: int | None = None
+_pool: ThreadPoolExecutor | None = None
+_pool_of: tuple[int, int] = (0, 0)
+_gathering = threading.Lock()
+
+
+class ThreadsError(ValueError):
+    """A number of threads that is none."""
+
+
+def set_threads(number: int | None) -> None:
+    """Use so many threads from now on; None: as many as RIGIDGRAINS_THREADS says, or one for each physical core."""
+    global _chosen
+    _chosen = None if number is None else _checked("threads", number)
+
+
+def get_threads() -> int:
+    """How many threads are used."""
+    if _chosen is not None:
+        return _chosen
+    for name in VARIABLES:
+        if name in os.environ:
+            return _checked(name, os.environ[name])
+    return physical_cores()
+
+
+@contextmanager
+def only(number: int) -> Iterator[None]:
+    """So many threads for a while."""
+    global _chosen
+    before = _chosen
+    set_threads(number)
+    try:
+        yield
+    finally:
+        _chosen = before
+
+
+@cache
+def physical_cores() -> int:
+    """Cores that this process may use, each counted once however many threads it runs by itself."""
+    allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
+    cores = {_siblings(cpu) for cpu in allowed}
+    return max(1, min(len(cores), _quota()))
+
+
+def in_parts(task: Callable[[int, int], Result], rows: int, *, weight: int = 1) -> list[Result]:
+    """task(first, last) for each part of the rows, on several threads if there are many; results in order.
+
+    weight : work for a row, in units of a light loop. Tasks must not touch each other's results.
+    """
+    part = max(1, PART // weight)
+    if rows <= part:
+        return [task(0, rows)]
+    parts = ceil(rows / part)
+    found: list[Any] = [None] * parts
+    turn: Iterator[int] = counter()  # next() is undivided
+
+    def work() -> None:
+        while (at := next(turn)) < parts:
+            found[at] = task(at * part, min(rows, (at + 1) * part))
+
+    helpers = min(get_threads(), parts) - 1 if weight * rows >= WORTH else 0
+    others = [_workers().submit(work) for _ in range(helpers)]
+    work()
+    for other in others:
+        other.result()
+    return found
+
+
+def total(parts: list[Any]) -> Any:
+    """The sum of what parts have found, number by number, in their order."""
+    if len(parts) == 1:
+        return parts[0]
+    if isinstance(parts[0], tuple):
+        return tuple(reduce(add, numbers) for numbers in zip(*parts))
+    return reduce(add, parts)
+
+
+def together(task: Callable[[int, int], Any], meeting: Any) -> None:
+    """task(thread, threads) on all threads at once; they may wait for each other at a meeting, see barrier.py.
+
+    One such task at a time: a second one, asked for by another Python thread meanwhile, runs alone.
+    """
+    threads = get_threads()
+    if threads == 1 or not _gathering.acquire(blocking=False):
+        task(0, 1)
+        return
+    try:
+        others = [_workers().submit(task, thread, threads) for thread in range(1, threads)]
+        task(0, threads)
+        for other in others:
+            other.result()
+    except BaseException:
+        meeting[1] = 1  # nobody waits for one who does not come
+        raise
+    finally:
+        _gathering.release()
+
+
+def _workers() -> ThreadPoolExecutor:
+    """The threads beside the present one; made on first use, and anew in a forked process."""
+    global _pool, _pool_of
+    wanted = os.getpid(), get_threads() - 1
+    if _pool is None or _pool_of != wanted:
+        if _pool is not None and _pool_of[0] == wanted[0]:
+            _pool.shutdown()
+        _pool, _pool_of = ThreadPoolExecutor(wanted[1], "rigidgrains"), wanted
+    return _pool
+
+
+def _checked(name: str, value: int | str) -> int:
+    try:
+        number = int(value)
+    except ValueError:
+        number = 0
+    if not 1 <= number <= MOST or (isinstance(value, float) and value != number):
+        raise ThreadsError(f"{name} = {value} is no number of threads; give a whole number from 1 to {MOST}")
+    return number
+
+
+def _siblings(cpu: int) -> str:
+    """What a processor shares its core with, in the words of the system."""
+    try:
+        return Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list").read_text(encoding="ascii")
+    except OSError:
+        return str(cpu)
+
+
+def _quota() -> int:
+    """Processors that a container grants."""
+    try:
+        granted, period = Path("/sys/fs/cgroup/cpu.max").read_text(encoding="ascii").split()
+        return max(1, ceil(int(granted) / int(period)))
+    except (OSError, ValueError):  # none is set
+        return MOST
