@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from .bodies import Bodies
+    from .cell import Cell, CellError
     from .fclib import read_problem, save_problem, solve_problem
     from .laws.cohesion import Cohesion
     from .laws.friction import SpeedFriction, StaticFriction
@@ -54,6 +55,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "AcceleratedSweeps": "solve.accelerated",
     "Bodies": "bodies",
+    "Cell": "cell",
+    "CellError": "cell",
     "Checkpoints": "trajectory.writer",
     "Cohesion": "laws.cohesion",
     "DivergenceError": "simulation",
@@ -111,6 +114,8 @@ _HOMES = {
 __all__ = [
     "AcceleratedSweeps",
     "Bodies",
+    "Cell",
+    "CellError",
     "Checkpoints",
     "Cohesion",
     "DivergenceError",

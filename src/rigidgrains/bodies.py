@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from .cell import Cell
 from .compiled import kernel
 from .laws.base import Law
 from .threads import in_parts
@@ -39,6 +40,9 @@ class Bodies:
     walls     : the walls; wall w has motion row n + w
     groups    : named slices of grains
     laws      : contact laws beyond plain friction
+    cell      : periodic cell, or None
+    image     : (n, 3) cells that each grain has crossed: it really is at position + image @ cell.vectors;
+                (0, 3) without a cell
     """
 
     dimension: int
@@ -54,6 +58,8 @@ class Bodies:
     walls: list[Wall] = field(default_factory=list)
     groups: dict[str, slice] = field(default_factory=dict)
     laws: list[Law] = field(default_factory=list)
+    cell: Cell | None = None
+    image: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, 3), np.int32))
 
     @classmethod
     def assemble(
@@ -72,6 +78,7 @@ class Bodies:
         walls: list[Wall] | None = None,
         groups: dict[str, slice] | None = None,
         laws: list[Law] | None = None,
+        cell: Cell | None = None,
     ) -> Bodies:
         """Fill the arrays from positions (n, 3), radii (n,) and densities; masses follow from the dimension."""
         walls = walls or []
@@ -110,12 +117,24 @@ class Bodies:
             walls=walls,
             groups=groups or {},
             laws=laws or [],
+            cell=cell,
+            image=np.zeros((0 if cell is None else n, 3), np.int32),
         )
 
     @property
     def count(self) -> int:
         """Number of grains."""
         return len(self.radius)
+
+    @property
+    def shifts(self) -> Array:
+        """(codes, 3) m, displacement of each image of a grain; one row without a cell."""
+        return np.zeros((1, 3)) if self.cell is None else self.cell.shifts
+
+    @property
+    def unwrapped(self) -> Array:
+        """(n, 3) m, where grains really are after all faces they have crossed; the position itself without a cell."""
+        return self.position if self.cell is None else self.position + self.image @ self.cell.vectors
 
     @property
     def reach(self) -> float:

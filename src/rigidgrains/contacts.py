@@ -74,6 +74,7 @@ class Contacts:
         self.candidates = Candidates(PairCandidates(none, none, 0), [])
         self._pairs = np.empty((0, 2), np.int32)
         self._geometry = np.empty((0, 8))
+        self._image = np.empty(0, np.int8)
         self._forces = np.empty((0, 4))
         self._carried = np.empty((0, 4))
         self.memory = np.empty((0, 0))
@@ -91,6 +92,7 @@ class Contacts:
         memory: Array | None = None,
         extra: Array | None = None,
         attraction: Array | None = None,
+        image: NDArray[np.int8] | None = None,
     ) -> Contacts:
         """The contact rows of a step that was taken earlier, to carry the forces over from."""
         contacts = cls()
@@ -98,12 +100,18 @@ class Contacts:
         contacts._pairs, contacts._geometry, contacts._forces = pairs, geometry, forces
         contacts.memory = np.zeros((len(pairs), 0)) if memory is None else memory
         contacts.extra, contacts.attraction = extra, attraction
+        contacts._image = np.zeros(len(pairs), np.int8) if image is None else image
         return contacts
 
     @property
     def pairs(self) -> Index:
         """(c, 2) bodies 0 and 1; a wall is body n + w, or an element of a rotating wall beyond the walls."""
         return self._pairs[: self.count]
+
+    @property
+    def image(self) -> NDArray[np.int8]:
+        """(c,) code of the image of body 1 that is touched, see cell.py; 0 for itself."""
+        return self._image[: self.count]
 
     @property
     def geometry(self) -> Array:
@@ -189,16 +197,19 @@ class Contacts:
         if self.count > len(self._pairs):
             room = self.count + self.count // 8 + 16
             self._pairs, self._geometry = np.empty((room, 2), np.int32), np.empty((room, 8))
+            self._image = np.empty(room, np.int8)
         width = 7 if any(law.extended for law in bodies.laws) else 4
         if self.count > len(self._forces) or self._forces.shape[1] != width:
             self._forces = np.empty((len(self._pairs), width))
         listed = neighbours.pairs
         _fill_pairs(
-            listed.start, listed.partner, pairs.row, pairs.last, bodies.position, bodies.radius, bodies.motion,
-            bodies.material, bodies.friction, floor, self._carried, self._pairs, self._geometry, self._forces,
+            listed.start, listed.partner, listed.image, bodies.shifts, pairs.row, pairs.last, bodies.position,
+            bodies.radius, bodies.motion, bodies.material, bodies.friction, floor, self._carried, self._pairs,
+            self._image, self._geometry, self._forces,
         )  # fmt: skip
         self.wall_rows = []
         end = pairs.count
+        self._image[end : self.count] = 0
         self._elements = bodies.count + len(bodies.walls)
         for w, near in enumerate(walls):
             wall = bodies.walls[w]
@@ -281,7 +292,23 @@ class Contacts:
 
 @kernel
 def _fill_pairs(  # type: ignore[no-untyped-def]
-    start, partner, row, last, position, radius, motion, material, friction, floor, carried, pairs, geometry, forces
+    start,
+    partner,
+    image,
+    shifts,
+    row,
+    last,
+    position,
+    radius,
+    motion,
+    material,
+    friction,
+    floor,
+    carried,
+    pairs,
+    images,
+    geometry,
+    forces,
 ):
     """Contact rows of grain pairs."""
     for i in range(start.size - 1):
@@ -289,10 +316,11 @@ def _fill_pairs(  # type: ignore[no-untyped-def]
             c = row[k]
             if c < 0:
                 continue
-            j = partner[k]
-            x = position[j, 0] - position[i, 0]
-            y = position[j, 1] - position[i, 1]
-            z = position[j, 2] - position[i, 2]
+            j, at = partner[k], image[k]
+            images[c] = at
+            x = position[j, 0] - position[i, 0] + shifts[at, 0]
+            y = position[j, 1] - position[i, 1] + shifts[at, 1]
+            z = position[j, 2] - position[i, 2] + shifts[at, 2]
             distance = math.sqrt(x * x + y * y + z * z)
             geometry[c, 0], geometry[c, 1], geometry[c, 2] = x / distance, y / distance, z / distance
             g = distance - radius[i] - radius[j]

@@ -109,6 +109,8 @@ class Simulation:
         5. Move: positions and orientations with the new velocities.
         """
         bodies, dt = self.bodies, self.dt
+        if bodies.cell is not None:
+            bodies.cell.check(float(bodies.radius.max()))
         self.whole, self.midway = False, True
         self._keep_velocities()
         integrate.free_velocity(bodies, self.time, dt)

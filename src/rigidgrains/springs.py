@@ -46,6 +46,8 @@ class Springs:
             raise ValueError(f"viscosity {viscosity}, tangential {tangential} or wall {wall} is negative; give more")
         if bodies.laws:
             raise ValueError(f"springs know plain friction, not {type(bodies.laws[0]).__name__}; use a Simulation")
+        if bodies.cell is not None:
+            raise ValueError("springs know no periodic cell; use a Simulation")
         self.bodies, self.dt = bodies, dt
         self.stiffness, self.viscosity = stiffness, viscosity
         self.tangential, self.wall, self.bonded = tangential, wall, bonded

@@ -79,7 +79,9 @@ def choose(bodies: Bodies, neighbours: Neighbours, dt: float, speed: Array | Non
     speed = _relative_speeds(bodies, neighbours, near, np.zeros(bodies.count) if speed is None else speed)
     margin = MARGIN * bodies.radius.min() + bodies.reach
     row = np.empty_like(pairs.last)
-    count = choose_pairs(pairs.start, pairs.partner, bodies.position, bodies.radius, speed, margin, dt, row)
+    count = choose_pairs(
+        pairs.start, pairs.partner, pairs.image, bodies.shifts, bodies.position, bodies.radius, speed, margin, dt, row
+    )
     candidates = Candidates(PairCandidates(row, pairs.last, count), [])
     pairs.last = row
     for wall, listed in zip(near, neighbours.walls):
@@ -100,12 +102,12 @@ def overlooked(bodies: Bodies, neighbours: Neighbours, dt: float) -> Array | Non
     pairs, least = neighbours.pairs, UNSEEN * bodies.radius.min()
     near = [_near_wall(bodies, w, listed, dt) for w, listed in enumerate(neighbours.walls)]
     idle = [wall[np.flatnonzero(wall.last < 0)] for wall in near]
-    if not (
-        any((wall.gap + wall.sink - dt * wall.approach(bodies) < -least).any() for wall in idle)
-        or closes_unseen(
-            pairs.start, pairs.partner, pairs.last, bodies.position, bodies.radius, bodies.motion, dt, least
-        )
-    ):
+    unseen = any((wall.gap + wall.sink - dt * wall.approach(bodies) < -least).any() for wall in idle)
+    unseen = unseen or closes_unseen(
+        pairs.start, pairs.partner, pairs.image, bodies.shifts, pairs.last, bodies.position, bodies.radius,
+        bodies.motion, dt, least,
+    )  # fmt: skip
+    if not unseen:
         return None
     return _relative_speeds(bodies, neighbours, near, np.zeros(bodies.count))
 
@@ -163,15 +165,17 @@ def relative_speed(start, partner, motion, speed):  # type: ignore[no-untyped-de
 
 
 @kernel
-def choose_pairs(start, partner, position, radius, speed, margin, dt, row):  # type: ignore[no-untyped-def]
+def choose_pairs(  # type: ignore[no-untyped-def]
+    start, partner, image, shifts, position, radius, speed, margin, dt, row
+):
     """Number the candidates among the listed pairs in list order; returns how many there are."""
     count = 0
     for i in range(start.size - 1):
         for k in range(start[i], start[i + 1]):
-            j = partner[k]
-            x = position[j, 0] - position[i, 0]
-            y = position[j, 1] - position[i, 1]
-            z = position[j, 2] - position[i, 2]
+            j, at = partner[k], image[k]
+            x = position[j, 0] - position[i, 0] + shifts[at, 0]
+            y = position[j, 1] - position[i, 1] + shifts[at, 1]
+            z = position[j, 2] - position[i, 2] + shifts[at, 2]
             near = radius[i] + radius[j] + margin + dt * max(speed[i], speed[j])
             if x * x + y * y + z * z < near * near:
                 row[k] = count
@@ -182,16 +186,18 @@ def choose_pairs(start, partner, position, radius, speed, margin, dt, row):  # t
 
 
 @kernel
-def closes_unseen(start, partner, row, position, radius, motion, dt, least):  # type: ignore[no-untyped-def]
+def closes_unseen(  # type: ignore[no-untyped-def]
+    start, partner, image, shifts, row, position, radius, motion, dt, least
+):
     """True when some listed pair without a contact row overlaps after this step."""
     for i in range(start.size - 1):
         for k in range(start[i], start[i + 1]):
             if row[k] >= 0:
                 continue
-            j = partner[k]
-            x = position[j, 0] - position[i, 0] + dt * (motion[j, 0] - motion[i, 0])
-            y = position[j, 1] - position[i, 1] + dt * (motion[j, 1] - motion[i, 1])
-            z = position[j, 2] - position[i, 2] + dt * (motion[j, 2] - motion[i, 2])
+            j, at = partner[k], image[k]
+            x = position[j, 0] - position[i, 0] + dt * (motion[j, 0] - motion[i, 0]) + shifts[at, 0]
+            y = position[j, 1] - position[i, 1] + dt * (motion[j, 1] - motion[i, 1]) + shifts[at, 1]
+            z = position[j, 2] - position[i, 2] + dt * (motion[j, 2] - motion[i, 2]) + shifts[at, 2]
             near = radius[i] + radius[j] - least
             if x * x + y * y + z * z < near * near:
                 return True

@@ -23,22 +23,28 @@ Index = NDArray[np.int32]
 class PairList:
     """Pairs in rows: grain i meets partner[start[i]:start[i + 1]].
 
-    last : for each pair the row of its contact in the previous step, -1 for none
+    last  : for each pair the row of its contact in the previous step, -1 for none
+    image : code of the image of the partner that is meant, see cell.py; 0 for the partner itself
     """
 
     start: NDArray[np.int64]
     partner: Index
     last: Index
+    image: NDArray[np.int8]
 
     @classmethod
     def empty(cls, grains: int) -> PairList:
-        return cls(np.zeros(grains + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.int32))
+        none = np.empty(0, np.int32)
+        return cls(np.zeros(grains + 1, np.int64), none, none.copy(), np.empty(0, np.int8))
 
 
-def near_pairs(position: Array, radius: Array, reach: float = 0.0, *, capacity: int = 0) -> PairList:
+def near_pairs(
+    position: Array, radius: Array, reach: float = 0.0, *, capacity: int = 0, rows: int | None = None
+) -> PairList:
     """All pairs with gap < reach, each once: row of the smaller grain, or of the lower number within a level.
 
     radius : (n,) m, with whatever skin each grain is given; capacity : pairs to expect
+    rows   : grains beyond so many are ghosts, and most pairs of two ghosts are left out
     """
     radius = radius + 0.5 * reach
     n = len(radius)
@@ -54,7 +60,8 @@ def near_pairs(position: Array, radius: Array, reach: float = 0.0, *, capacity: 
     member, key, sphere = np.empty(n, np.int32), np.empty(n, np.int64), np.empty((n, 4))
     _fill(position, radius, level, origin, size, extent, table, first, member, key, sphere)
     start = np.empty(n + 1, np.int64)
-    cells = position, radius, level, origin, size, largest, extent, table, first, member, key, sphere, start
+    ends = n if rows is None else rows
+    cells = position, radius, level, origin, size, largest, extent, table, first, member, key, sphere, ends, start
 
     def search(begin: int, end: int) -> tuple[int, int, Index]:
         room = (max(capacity, 4 * n) * (end - begin)) // n + 65  # one place is scratch
@@ -70,7 +77,8 @@ def near_pairs(position: Array, radius: Array, reach: float = 0.0, *, capacity: 
         start[begin:end] += earlier
         earlier += len(partner)
     start[n] = earlier
-    return PairList(start, np.concatenate([partner for _, _, partner in found]), np.full(earlier, -1, np.int32))
+    partner = np.concatenate([partner for _, _, partner in found])
+    return PairList(start, partner, np.full(earlier, -1, np.int32), np.zeros(earlier, np.int8))
 
 
 def _levels(radius: Array) -> tuple[Index, Array, Array]:
@@ -138,6 +146,7 @@ def _search(  # type: ignore[no-untyped-def]
     member,
     key,
     sphere,
+    rows,
     start,
     partner,
 ):
@@ -147,7 +156,7 @@ def _search(  # type: ignore[no-untyped-def]
         start[i] = found
         own = level[i]
         x, y, z, r = position[i, 0], position[i, 1], position[i, 2], radius[i]
-        for a in range(own + 1):
+        for a in range(own + int(i < rows)):
             cut = r + largest[a]
             lx, ly, lz = _cell(x - cut, y - cut, z - cut, origin, size[a])
             hx, hy, hz = _cell(x + cut, y + cut, z + cut, origin, size[a])
@@ -176,16 +185,18 @@ def _search(  # type: ignore[no-untyped-def]
 
 def inherit(new: PairList, old: PairList) -> None:
     """Hand each pair of a new list the contact row it had in the old one: pairs keep their identity."""
-    lists = new.start, new.partner, new.last, old.start, old.partner, old.last
+    lists = new.start, new.partner, new.image, new.last, old.start, old.partner, old.image, old.last
     in_parts(lambda begin, end: _inherit(begin, end, *lists), len(new.start) - 1)
 
 
 @kernel
-def _inherit(begin, end, start, partner, last, old_start, old_partner, old_last):  # type: ignore[no-untyped-def]
+def _inherit(  # type: ignore[no-untyped-def]
+    begin, end, start, partner, image, last, old_start, old_partner, old_image, old_last
+):
     """The pairs of some grains."""
     for i in range(begin, end):
         for k in range(start[i], start[i + 1]):
             for m in range(old_start[i], old_start[i + 1]):
-                if old_partner[m] == partner[k]:
+                if old_partner[m] == partner[k] and old_image[m] == image[k]:
                     last[k] = old_last[m]
                     break

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from ..bodies import Bodies, top_speed
 from ..compiled import kernel
-from .grid import PairList, inherit, near_pairs
+from .grid import PairList, inherit
+from .images import find_pairs, wrap
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
@@ -56,6 +57,8 @@ class Neighbours:
         """Make the lists anew if a pair outside of them could touch within this step."""
         steps = [_wall_step(bodies, w, dt) for w in range(len(bodies.walls))]
         if not self.builds or self._stale(bodies, steps, dt):
+            if bodies.cell is not None:
+                wrap(bodies, self.pairs)
             self._build(bodies, steps, dt)
         self._count_travel(bodies, steps)
 
@@ -91,7 +94,8 @@ class Neighbours:
         self.skin = np.empty(bodies.count)
         _set_skin(bodies.motion, least, widest, dt, self.skin)
         expected = len(old_pairs.partner) * 5 // 4
-        self.pairs = near_pairs(bodies.position, bodies.radius + self.skin + 0.5 * bodies.reach, capacity=expected)
+        wide = bodies.radius + self.skin + 0.5 * bodies.reach
+        self.pairs = find_pairs(bodies.position, wide, bodies.cell, capacity=expected)
         everyone = np.arange(bodies.count, dtype=np.int32)
         self.walls = []
         for wall, step in zip(bodies.walls, steps):

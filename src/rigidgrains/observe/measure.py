@@ -27,9 +27,10 @@ def potential_energy(bodies: Bodies) -> float:
 
     It is zero at the origin, and falls as bodies give way to those forces.
     """
-    energy = float(_height_energy(bodies.position, bodies.mass, bodies.gravity))
+    position = bodies.unwrapped
+    energy = float(_height_energy(position, bodies.mass, bodies.gravity))
     if len(bodies.force):
-        energy -= float((bodies.force * bodies.position).sum())
+        energy -= float((bodies.force * position).sum())
     for wall in bodies.walls:
         if wall.guided:
             along = wall.mass * float(bodies.gravity @ wall.normal) + wall.load
@@ -41,7 +42,7 @@ def overlaps(bodies: Bodies, contacts: Contacts) -> Array:
     """max(-g, 0) of each force-carrying contact at the present positions (m)."""
     gap = np.empty(contacts.count)
     pairs = contacts.wall_rows[0].start if contacts.wall_rows else contacts.count
-    _pair_gaps(contacts.pairs[:pairs], bodies.position, bodies.radius, gap)
+    _pair_gaps(contacts.pairs[:pairs], contacts.image, bodies.shifts, bodies.position, bodies.radius, gap)
     for rows, wall in zip(contacts.wall_rows, bodies.walls):
         gap[rows], _ = wall.shape.gaps(contacts.pairs[rows, 0].copy(), bodies.position, bodies.radius)
     return np.maximum(-gap[contacts.forces[:, 0] > 0.0], 0.0)
@@ -91,11 +92,13 @@ def _kinetic_energy(motion):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _pair_gaps(pairs, position, radius, gap):  # type: ignore[no-untyped-def]
+def _pair_gaps(pairs, image, shifts, position, radius, gap):  # type: ignore[no-untyped-def]
     """Gaps of grain pairs at the present positions."""
     for c in range(len(pairs)):
-        i, j = pairs[c, 0], pairs[c, 1]
-        x, y, z = position[j, 0] - position[i, 0], position[j, 1] - position[i, 1], position[j, 2] - position[i, 2]
+        i, j, at = pairs[c, 0], pairs[c, 1], image[c]
+        x = position[j, 0] - position[i, 0] + shifts[at, 0]
+        y = position[j, 1] - position[i, 1] + shifts[at, 1]
+        z = position[j, 2] - position[i, 2] + shifts[at, 2]
         gap[c] = math.sqrt(x * x + y * y + z * z) - radius[i] - radius[j]
 
 

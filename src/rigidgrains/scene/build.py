@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..bodies import Bodies, V
+from ..cell import Cell
 from ..walls import Wall
-from .checks import Groups, mass_mistakes, overlap_mistakes, wall_mistakes
+from .checks import Groups, cell_mistakes, mass_mistakes, overlap_mistakes, wall_mistakes
 from .errors import ABSENT, Problem, SceneError
 from .friction import FrictionTable
 from .grains import Grains
@@ -25,9 +26,10 @@ def build(scene: Scene, seed: int) -> Bodies:
         raise SceneError([Problem("grains", ABSENT, "empty scene: there are no grains; add [[grains]]")])
     friction = FrictionTable(scene)
     walls = make_walls(scene, friction)
+    cell = None if scene.cell is None else scene.cell.make(scene.dimension)
     groups: list[PlacedGroup] = []
     for index, table in enumerate(scene.grains):
-        groups.append(place_group(scene, index, table, seed, walls, groups))
+        groups.append(place_group(scene, index, table, seed, walls, cell, groups))
     ends = np.cumsum([len(group.radius) for group in groups])
     slices = [slice(int(end) - len(group.radius), int(end)) for end, group in zip(ends, groups)]
     with np.errstate(all="ignore"):
@@ -46,6 +48,7 @@ def build(scene: Scene, seed: int) -> Bodies:
             friction=friction.table(),
             groups={group_name(i, table.name): slices[i] for i, table in enumerate(scene.grains)},
             laws=friction.laws(),
+            cell=cell,
         )
     check(scene, bodies, slices)
     bodies.force = forces(scene, bodies)
@@ -67,7 +70,13 @@ class PlacedGroup:
 
 
 def place_group(
-    scene: Scene, index: int, table: Grains, seed: int, walls: list[Wall], earlier: list[PlacedGroup]
+    scene: Scene,
+    index: int,
+    table: Grains,
+    seed: int,
+    walls: list[Wall],
+    cell: Cell | None,
+    earlier: list[PlacedGroup],
 ) -> PlacedGroup:
     """Draw the radii of a group and place it; its random numbers depend on no other group."""
     own = (
@@ -97,6 +106,7 @@ def place_group(
         walls,
         np.vstack([np.zeros((0, 3)), *(group.position for group in earlier)]),
         np.concatenate([np.zeros(0), *(group.radius for group in earlier)]),
+        cell,
     )
     position, order = place_grains(table, radius, rng, room)
     return PlacedGroup(table, dimension, position, radius, order)
@@ -105,9 +115,11 @@ def place_group(
 def check(scene: Scene, bodies: Bodies, slices: list[slice]) -> None:
     """Raise what is physically wrong; placed groups alone need no check."""
     problems = list(mass_mistakes(bodies.mass, slices))
-    if any(table.positions is not None or table.file is not None for table in scene.grains):
-        groups = Groups(slices, scene.grains)
-        problems += overlap_mistakes(bodies.position, bodies.radius, groups)
+    groups = Groups(slices, scene.grains)
+    if bodies.cell is not None:
+        problems += cell_mistakes(bodies, groups)
+    if not problems and any(table.positions is not None or table.file is not None for table in scene.grains):
+        problems += overlap_mistakes(bodies.position, bodies.radius, bodies.cell, groups)
         problems += wall_mistakes(bodies.position, bodies.radius, bodies.walls, groups)
     if problems:
         raise SceneError(problems)

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..detect.grid import near_pairs
+from ..bodies import Bodies
+from ..cell import Cell, CellError
+from ..detect.images import find_pairs
 from ..walls import Wall
 from .cells import Array
 from .errors import Problem
@@ -50,9 +52,9 @@ class Groups:
         return int(np.searchsorted(self.starts, i, side="right")) - 1
 
 
-def overlap_mistakes(position: Array, radius: Array, groups: Groups) -> Iterator[Problem]:
+def overlap_mistakes(position: Array, radius: Array, cell: Cell | None, groups: Groups) -> Iterator[Problem]:
     """The deepest overlap of two grains and how many there are."""
-    i, j, gap = overlapping_pairs(position, radius)
+    i, j, gap = overlapping_pairs(position, radius, cell)
     depth = -gap / np.minimum(radius[i], radius[j])
     deep = depth > np.maximum(groups.allowed[i], groups.allowed[j])
     if deep.any():
@@ -66,11 +68,33 @@ def overlap_mistakes(position: Array, radius: Array, groups: Groups) -> Iterator
         yield Problem(groups.place(first), tidy(position[first]), message)
 
 
-def overlapping_pairs(position: Array, radius: Array) -> tuple[NDArray[np.int64], NDArray[np.int32], Array]:
-    """Both grains and the gap of every pair that overlaps."""
-    pairs = near_pairs(position, radius, 0.0)
+def overlapping_pairs(
+    position: Array, radius: Array, cell: Cell | None
+) -> tuple[NDArray[np.int64], NDArray[np.int32], Array]:
+    """Both grains and the gap of every pair that overlaps, through any image."""
+    pairs = find_pairs(position, radius, cell)
     i, j = np.repeat(np.arange(len(radius)), np.diff(pairs.start)), pairs.partner
-    return i, j, np.linalg.norm(position[i] - position[j], axis=1) - radius[i] - radius[j]
+    away = position[j] - position[i]
+    if cell is not None:
+        away += cell.shifts[pairs.image]
+    return i, j, np.linalg.norm(away, axis=1) - radius[i] - radius[j]
+
+
+def cell_mistakes(bodies: Bodies, groups: Groups) -> Iterator[Problem]:
+    """A cell too small for its grains, and grains beyond its ends where it is not periodic."""
+    cell = bodies.cell
+    assert cell is not None
+    try:
+        cell.check(float(bodies.radius.max()))
+    except CellError as problem:
+        yield Problem("cell.upper", tidy(cell.origin + np.diag(cell.vectors)), str(problem))
+    ends = ~cell.periodic & (np.arange(3) < bodies.dimension)
+    at = cell.fractions(bodies.position)
+    out = np.flatnonzero((((at < 0.0) | (at > 1.0)) & ends).any(axis=1))
+    if len(out):
+        others = f", the first of {len(out)} such grains" if len(out) > 1 else ""
+        message = f"this grain lies outside the cell{others}; move it, or widen the cell"
+        yield Problem(groups.place(int(out[0])), tidy(bodies.position[out[0]]), message)
 
 
 def wall_mistakes(position: Array, radius: Array, walls: list[Wall], groups: Groups) -> Iterator[Problem]:

@@ -7,8 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from ..cell import Cell
 from ..compiled import kernel
-from ..detect.grid import near_pairs
+from ..detect.images import find_pairs
 from .cells import Array, Cells, cell_range, insert, make_cells
 from .lattice import free_sites
 from .room import Room, wall_gaps
@@ -36,7 +37,10 @@ def place_dense(radius: Array, rng: np.random.Generator, room: Room) -> tuple[Ar
     cells = make_cells(room.lower, room.upper, goal * REACH)
     for sweep in range(max(200, min(MOST_SWEEPS, MOST_MOVES // n))):
         stay_inside(position[:n], goal[:n], room)
-        push_apart(cells, position, goal, n)
+        if room.cell is None:
+            push_apart(cells, position, goal, n)
+        else:
+            push_images(position, goal, n, room.cell)
         if sweep % 10 == 9:
             stay_inside(position[:n], sizes[:n] * (1.0 + 0.1 * SLACK), room)
             if settled(position, sizes, n, room):
@@ -50,7 +54,7 @@ def stay_inside(position: Array, radius: Array, room: Room) -> None:
     for wall in room.walls:
         gap, normal = wall_gaps(wall, position, radius)
         position += np.minimum(gap, 0.0)[:, None] * normal
-    for k in range(room.dimension):
+    for k in np.flatnonzero(~room.periodic[: room.dimension]):
         np.clip(position[:, k], room.lower[k] + radius, room.upper[k] - radius, out=position[:, k])
 
 
@@ -58,7 +62,7 @@ def settled(position: Array, radius: Array, n: int, room: Room) -> bool:
     """True when no grain overlaps another or a wall."""
     if (room.clearance(position[:n]) < radius[:n]).any():
         return False
-    return len(near_pairs(position, radius, 0.0).partner) == 0
+    return len(find_pairs(position, radius, room.cell).partner) == 0
 
 
 @kernel
@@ -87,6 +91,23 @@ def push_apart(cells: Cells, position: Array, radius: Array, n: int) -> None:
                         entry = cells.follow[entry]
                         if j != i:
                             separate(position, radius, i, j, n)
+
+
+def push_images(position: Array, radius: Array, n: int, cell: Cell) -> None:
+    """The same sweep in a periodic cell."""
+    cell.wrap(position)
+    near = find_pairs(position, radius, cell)
+    push_pairs(near.start, near.partner, cell.shifts[near.image], position, radius, n)
+
+
+@kernel
+def push_pairs(start, partner, shift, position, radius, n):  # type: ignore[no-untyped-def]
+    """Push listed pairs apart; the image of each partner is displaced by its shift."""
+    for i in range(n):  # rows are those of the lower number
+        for k in range(start[i], start[i + 1]):
+            position[partner[k]] += shift[k]
+            separate(position, radius, i, partner[k], n)
+            position[partner[k]] -= shift[k]
 
 
 @kernel

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..cell import IMAGES, Cell
 from ..walls import Wall
 from .cells import Array, Cells, are_free, insert_all, make_cells
 from .errors import Problem, SceneError
@@ -16,7 +17,7 @@ from .errors import Problem, SceneError
 
 @dataclass
 class Room:
-    """The region between two corners (3,), the walls, and the grains of earlier groups, (m, 3) and (m,)."""
+    """The region between two corners (3,), the walls, the grains of earlier groups, (m, 3) and (m,), and the cell."""
 
     place: str
     dimension: int
@@ -25,12 +26,30 @@ class Room:
     walls: list[Wall]
     position: Array
     radius: Array
+    cell: Cell | None = None
+
+    @cached_property
+    def periodic(self) -> NDArray[np.bool_]:
+        """(3,) True along directions in which the region ends where it begins."""
+        if self.cell is None:
+            return np.zeros(3, np.bool_)
+        edges = np.diag(self.cell.vectors)
+        return np.asarray(self.cell.periodic & (self.upper - self.lower >= (1.0 - 1e-9) * edges))
+
+    @cached_property
+    def shifts(self) -> Array:
+        """(m, 3) m, where the images of a grain are, its own place first."""
+        if self.cell is None:
+            return np.zeros((1, 3))
+        near = (np.abs(IMAGES) <= 1).all(axis=1) & ~IMAGES[:, ~self.cell.periodic].any(axis=1)
+        return self.cell.shifts[near]
 
     def free(self, points: Array, radius: Array) -> NDArray[np.bool_]:
         """True where a grain of this radius at this point overlaps neither a wall nor an earlier grain."""
         free = self.clearance(points) >= radius
         if len(self.radius):
-            free &= are_free(self.cells, points, radius, self.position, self.radius)
+            for shift in self.shifts:
+                free &= are_free(self.cells, points + shift, radius, self.position, self.radius)
         return free
 
     def clearance(self, points: Array) -> Array:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pydantic import ConfigDict, Field, PrivateAttr, ValidationError
 
+from .cell import Cell, conflicts
 from .confinement import Box, Cylinder, Piston, Plane
 from .errors import Origin, Problem, SceneError, plain_problems
 from .grains import Grains
@@ -31,7 +32,7 @@ LISTS: dict[str, type[Section]] = {
     "material": Material,
     "pair": Pair,
 }
-SINGLES: dict[str, type[Section]] = {"run": Run, "solver": Solver, "output": Output}
+SINGLES: dict[str, type[Section]] = {"cell": Cell, "run": Run, "solver": Solver, "output": Output}
 
 
 class Scene(Section):
@@ -52,6 +53,7 @@ class Scene(Section):
     force: list[Force] = Field(default_factory=list, description="constant forces on groups of grains")
     material: list[Material] = Field(default_factory=list, description="materials")
     pair: list[Pair] = Field(default_factory=list, description="coefficients between two materials")
+    cell: Cell | None = Field(default=None, description="periodic cell; none if absent")
     run: Run = Field(default_factory=Run, description="time step and duration")
     solver: Solver = Field(default_factory=Solver, description="how contact forces are found")
     output: Output = Field(default_factory=Output, description="what is recorded and drawn")
@@ -61,6 +63,11 @@ class Scene(Section):
         lists = {key: read_list(key, words.pop(key), problems) for key in LISTS if key in words}
         singles = {key: read_single(key, words.pop(key), problems) for key in SINGLES if key in words}
         dimension = words.get("dimension", 2)
+        if "cell" in singles:
+            cell = singles["cell"]
+            sound = cell is not None and not any(cell.mistakes(dimension if dimension in (2, 3) else 2))
+            rows = lists.get("grains", [])
+            lists["grains"] = [(item, within(cell if sound else None, table)) for item, table in rows]
         try:
             super().__init__(**words)
         except SceneError as error:
@@ -73,6 +80,7 @@ class Scene(Section):
             partly = {key: [readable_part(key, *row) for row in rows] for key, rows in lists.items()}
             problems += unknown_names(partly, {key: unreadable_names(rows) for key, rows in lists.items()})
             problems += wrong_gravity(words.get("gravity"), dimension)
+            problems += conflicts(singles.get("cell"), partly, dimension)
         if problems:
             raise SceneError(problems)
         for key, rows in lists.items():
@@ -89,6 +97,18 @@ class Scene(Section):
     def add_grains(self, **words: Any) -> Grains:
         """Add a group of grains: count and region, or positions; radius or radii; see `Grains`."""
         return self._add(Grains, "grains", words)
+
+    def set_cell(self, **words: Any) -> Cell:
+        """Make the scene periodic: lower and upper corner of the cell, and how it deforms; see `Cell`."""
+        problems: list[Problem] = []
+        cell = read_table(Cell, "cell", words, problems)
+        if cell is not None:
+            problems += table_mistakes({}, {"cell": cell}, self.dimension)
+            problems += conflicts(cell, self.tables(), self.dimension)
+        if problems:
+            raise SceneError(problems)
+        self.cell = cell
+        return cell  # type: ignore[no-any-return]
 
     def add_plane(self, name: str, **words: Any) -> Plane:
         """Add a plane by point and normal, or with size a finite plate; see `Plane`."""
@@ -125,6 +145,8 @@ class Scene(Section):
             table = model(**words)
         except SceneError as error:
             raise SceneError(problem.inside(place) for problem in error.problems) from None
+        if self.cell is not None and isinstance(table, Grains):
+            table = within(self.cell, table)
         problems = [problem.inside(place) for problem in table.mistakes(self.dimension)]
         problems += repeated_names({**self.tables(), key: [*rows, table]}, self.dimension)
         if problems:
@@ -138,13 +160,14 @@ class Scene(Section):
 
     def problems(self) -> list[Problem]:
         """All mistakes that can be found without placing a grain."""
-        settings = {key: getattr(self, key) for key in SINGLES}
+        settings = {key: table for key in SINGLES if (table := getattr(self, key)) is not None}
         tables = self.tables()
         return [
             *wrong_gravity(self.gravity, self.dimension),
             *table_mistakes(tables, settings, self.dimension),
             *repeated_names(tables, self.dimension),
             *unknown_names(tables, {}),
+            *conflicts(self.cell, tables, self.dimension),
         ]
 
     def build(self, seed: int | None = None) -> Bodies:
@@ -163,6 +186,13 @@ class Scene(Section):
     def json_schema(cls) -> dict[str, Any]:
         """JSON Schema of a scene file, for editors."""
         return {"$schema": "https://json-schema.org/draft/2020-12/schema", **cls.model_json_schema()}
+
+
+def within(cell: Cell | None, grains: Any) -> Any:
+    """A group of grains, with the cell as its region if it has none of its own; None if that cell is not sound."""
+    if grains is None or grains.count is None or grains.region is not None or grains.positions is not None:
+        return grains
+    return None if cell is None else grains.model_copy(update={"region": cell.corners()})
 
 
 def read_list(key: str, given: Any, problems: list[Problem]) -> list[tuple[Any, Any]]:

@@ -28,9 +28,10 @@ def place_random(radius: Array, rng: np.random.Generator, room: Room) -> tuple[A
     while placed < len(sizes):
         points = np.zeros((min(BATCH, 4 * len(sizes)), 3))
         points[:, flat] = rng.uniform(room.lower[flat], room.upper[flat], points[:, flat].shape)
-        faces = np.minimum(points - room.lower, room.upper - points)[:, flat].min(axis=1)
+        ends = ~room.periodic[flat]
+        faces = np.minimum(points - room.lower, room.upper - points)[:, flat][:, ends].min(axis=1, initial=np.inf)
         clear = np.minimum(faces, room.clearance(points))
-        placed, failures = fill(cells, points, clear, position, sizes, placed, failures, TRIES)
+        placed, failures = fill(cells, room.shifts, points, clear, position, sizes, placed, failures, TRIES)
         if failures >= TRIES:
             done = placed - len(room.radius)
             reached = room.packing_fraction(radius[order[:done]])
@@ -44,14 +45,26 @@ def place_random(radius: Array, rng: np.random.Generator, room: Room) -> tuple[A
 
 @kernel
 def fill(
-    cells: Cells, points: Array, clear: Array, position: Array, radius: Array, placed: int, failures: int, tries: int
+    cells: Cells,
+    shifts: Array,
+    points: Array,
+    clear: Array,
+    position: Array,
+    radius: Array,
+    placed: int,
+    failures: int,
+    tries: int,
 ) -> Any:
     """Put the next grains at those points that are free; returns grains placed and the last one's failures so far."""
     for k in range(len(points)):
         if placed == len(radius) or failures >= tries:
             break
-        x, y, z, r = points[k, 0], points[k, 1], points[k, 2], radius[placed]
-        if clear[k] >= r and is_free(cells, x, y, z, r, position, radius):
+        r = radius[placed]
+        free = clear[k] >= r
+        for image in range(len(shifts)):
+            x, y, z = points[k, 0] + shifts[image, 0], points[k, 1] + shifts[image, 1], points[k, 2] + shifts[image, 2]
+            free = free and is_free(cells, x, y, z, r, position, radius)
+        if free:
             position[placed] = points[k]
             insert(cells, placed, position, r)
             placed += 1

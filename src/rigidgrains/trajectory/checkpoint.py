@@ -20,7 +20,7 @@ from ..detect.grid import PairList
 from ..detect.neighbours import Neighbours, WallList
 from ..observe.report import Tally
 from ..solve.sweeps import SolveReport
-from . import law_table, wall_table
+from . import cell_table, law_table, wall_table
 from .errors import TrajectoryError
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def pack(simulation: Simulation) -> tuple[Arrays, str]:
         "pair_start": near.pairs.start,
         "pair_partner": near.pairs.partner,
         "pair_last": near.pairs.last,
+        "pair_image": near.pairs.image,
         "wall_start": np.cumsum([0, *(len(wall.grains) for wall in near.walls)]),
         "wall_grains": np.concatenate([np.zeros(0, np.int32), *(wall.grains for wall in near.walls)]),
         "wall_last": np.concatenate([np.zeros(0, np.int32), *(wall.last for wall in near.walls)]),
@@ -52,11 +53,14 @@ def pack(simulation: Simulation) -> tuple[Arrays, str]:
         "contact_pairs": contacts.pairs,
         "contact_geometry": contacts.geometry,
         "contact_forces": contacts.forces,
+        "contact_image": contacts.image,
         "contact_memory": contacts.memory,
         "contact_wall_rows": np.array([(rows.start, rows.stop) for rows in contacts.wall_rows]).reshape(-1, 2),
         "motion_before": simulation.motion_before,
     }
-    arrays |= law_table.tables(bodies.laws)
+    arrays |= law_table.tables(bodies.laws) | cell_table.tables(bodies)
+    if bodies.cell is not None:
+        arrays["image"] = bodies.image
     for name in ("extra", "attraction"):
         if (columns := getattr(contacts, name)) is not None:
             arrays[f"contact_{name}"] = columns
@@ -86,8 +90,9 @@ def unpack(arrays: Arrays, text: str, *, solver: Any = None, laws: Any = None) -
     walls = wall_table.rebuild(json.dumps(words["walls"]), arrays)
     groups = {name: slice(*ends) for name, ends in words["groups"].items()}
     laws = law_table.rebuild(words.get("laws", []), arrays) if laws is None else laws
-    own = {name: arrays[name] for name in BODY}
-    bodies = Bodies(words["dimension"], **own, walls=walls, groups=groups, laws=laws)
+    own: dict[str, Any] = {name: arrays[name] for name in BODY}
+    bodies = Bodies(words["dimension"], **own, walls=walls, groups=groups, laws=laws, cell=cell_table.rebuild(arrays))
+    bodies.image = arrays.get("image", bodies.image)
     solver = decode(words["solver"]) if solver is None else solver
     simulation = Simulation(bodies, dt=words["clock"][0], solver=solver, seed=words["seed"])
     simulation.set_clock(*words["clock"])
@@ -101,6 +106,7 @@ def unpack(arrays: Arrays, text: str, *, solver: Any = None, laws: Any = None) -
         arrays.get("contact_memory"),
         arrays.get("contact_extra"),
         arrays.get("contact_attraction"),
+        arrays.get("contact_image"),
     )
     simulation.last_solve = SolveReport(**_known(SolveReport, words["last_solve"]))
     simulation.tally = Tally(**_known(Tally, words["tally"]))
@@ -142,7 +148,8 @@ def _neighbours(arrays: Arrays, builds: int) -> Neighbours:
         )
         for w in range(len(start) - 1)
     ]
-    pairs = PairList(arrays["pair_start"], arrays["pair_partner"], arrays["pair_last"])
+    image = arrays.get("pair_image", np.zeros(len(arrays["pair_partner"]), np.int8))
+    pairs = PairList(arrays["pair_start"], arrays["pair_partner"], arrays["pair_last"], image)
     return Neighbours(pairs, walls, arrays["skin"], arrays["reference"], builds)
 
 

@@ -67,6 +67,11 @@ class Contacts:
         return self._read("PointData/status")
 
     @cached_property
+    def image(self) -> Array | None:
+        """(c, 3) image of body 1 that is touched: it is met at position + image @ cell; None without a cell"""
+        return self.law("image")
+
+    @cached_property
     def normal_force(self) -> Array:
         """(c,) N, R_n."""
         return (self.force * self.normal).sum(axis=1)
@@ -195,6 +200,32 @@ class Frame:
     def friction(self) -> Array:
         """(k, k) coefficient of each pair of materials"""
         return self._read("FieldData/friction")
+
+    @cached_property
+    def cell(self) -> Array | None:
+        """(3, 3) m, rows are the vectors of the periodic cell; None without one"""
+        return self._cell("vectors")
+
+    @cached_property
+    def cell_origin(self) -> Array | None:
+        """(3,) m, lower corner of the cell"""
+        origin = self._cell("origin")
+        return None if origin is None else origin[0]
+
+    @cached_property
+    def cell_periodic(self) -> Array | None:
+        """(3,) True along vectors that have images"""
+        periodic = self._cell("periodic")
+        return None if periodic is None else periodic[0] > 0
+
+    @cached_property
+    def image(self) -> Array | None:
+        """(n, 3) cells that each grain has crossed: it really is at position + image @ cell; None without a cell"""
+        return self._read("PointData/image") if self._has("PointData/image") else None
+
+    def _cell(self, name: str) -> Array | None:
+        path = f"FieldData/cell_{name}"
+        return self._read(path) if self._has(path) else None
 
     def law(self, name: str) -> Array | None:
         """(k, k) coefficients of a law beyond plain friction, "StaticFriction_static" for instance; None without it."""

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..cell import IMAGES
 from ..compiled import kernel
 from ..observe import measure
 from ..observe.history import figures
-from . import law_table, wall_table
+from . import cell_table, law_table, wall_table
 from .series import Cloud
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[s
         simulation.time,
         bodies.position.astype(precision, copy=False),
         data={name: array.astype(precision, copy=False) for name, array in data.items()} | {"contact_number": number},
-        once={
+        once=({} if bodies.cell is None else {"image": bodies.image})
+        | {
             "radius": bodies.radius.astype(precision, copy=False),
             "id": np.arange(n),
             "mass": bodies.mass.astype(precision, copy=False),
@@ -67,7 +69,9 @@ def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[s
             "wall_velocity_before": before[walls, 0:3],
             "wall_force": measure.forces_on_walls(bodies, contacts) if whole else np.zeros((len(bodies.walls), 3)),
         },
-        tables_once={"gravity": bodies.gravity[None], "friction": bodies.friction} | law_table.tables(bodies.laws),
+        tables_once={"gravity": bodies.gravity[None], "friction": bodies.friction}
+        | law_table.tables(bodies.laws)
+        | cell_table.tables(bodies),
     )
 
 
@@ -86,6 +90,8 @@ def contacts(simulation: Simulation, *, precision: type) -> Cloud:
         status,
     )  # fmt: skip
     data = {"pair": pair, "normal": normal, "gap": gap, "force": force, "status": status}
+    if bodies.cell is not None:
+        data["image"] = IMAGES[rows.image[:count]].astype(np.int8)
     if count and rows.attraction is not None:
         force[:] = rows.force
     if bodies.laws:

@@ -36,6 +36,7 @@ UNITS = {
     "velocity_before": "m/s", "spin_before": "rad/s", "radius": "m", "mass": "kg", "load": "N", "external_force": "N",
     "contact_number": "1", "id": "1", "material": "row of friction", "pair": "rows of grains; n + w is wall w",
     "normal": "1", "gap": "m", "force": "N", "status": "0 open, 1 sticking, 2 sliding",
+    "image": "cells; body 1 is met at its position + image . cell_vectors", "cell_vectors": "m", "cell_origin": "m",
     "mu": "1", "to_close": "m", "rebound": "m/s", "attraction": "N", "torque": "N m",
 }  # fmt: skip
 TRIES, PAUSE = 10, 0.05  # while a writer is at work, a reader may meet it within a commit

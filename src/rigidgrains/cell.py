@@ -1,0 +1,138 @@
+"""The cell: periodic vectors in which grains and their images live. A pair of grains may touch through any image.
+
+Image k of a grain at x sits at x + k . vectors. Vectors are those of a sheared box: a along x, b in the plane of x and
+y. Positions are wrapped into the cell only when neighbour lists are made; counts of each grain tell where it really is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+FURTHEST = 2  # images on either side along each vector
+# Images are written as codes of one byte; 0 is the grain itself.
+IMAGES = np.array(sorted(product(range(-FURTHEST, FURTHEST + 1), repeat=3), key=lambda k: (k != (0, 0, 0), k)))
+CODES = np.zeros((2 * FURTHEST + 1,) * 3, np.int8)
+CODES[tuple((IMAGES + FURTHEST).T)] = np.arange(len(IMAGES))
+NOWHERE = np.int8(-1)  # code of an image out of reach
+
+
+class CellError(ArithmeticError):
+    """A cell became too small for its grains. The simulation holds the last good state."""
+
+
+@dataclass
+class Cell:
+    """Periodic vectors and where they begin.
+
+    vectors  : (3, 3) m, rows a, b, c; in 2D c is (0, 0, 1), so that the volume is the area
+    origin   : (3,) m, the lower corner
+    periodic : (3,) directions with images; others are open, or ended by walls
+    """
+
+    vectors: Array
+    origin: Array = field(default_factory=lambda: np.zeros(3))
+    periodic: NDArray[np.bool_] = field(default_factory=lambda: np.ones(3, np.bool_))
+
+    def __post_init__(self) -> None:
+        self.vectors, self.origin = np.array(self.vectors, dtype=float), np.array(self.origin, dtype=float)
+        self.periodic = np.array(self.periodic, dtype=np.bool_)
+        if self.vectors.shape != (3, 3) or np.triu(self.vectors, 1).any() or not (np.diag(self.vectors) > 0.0).all():
+            raise ValueError(
+                f"cell vectors {self.vectors.tolist()} are no cell; give rows (a, 0, 0), (b_x, b, 0), (c_x, c_y, c)"
+                " with positive a, b, c"
+            )
+
+    @property
+    def volume(self) -> float:
+        """m^3, in 2D the area in m^2."""
+        return float(np.prod(np.diag(self.vectors)))
+
+    @property
+    def widths(self) -> Array:
+        """(3,) m, distances between opposite faces."""
+        return np.asarray(1.0 / np.linalg.norm(np.linalg.inv(self.vectors), axis=0))
+
+    @property
+    def shifts(self) -> Array:
+        """(codes, 3) m, displacement of each image."""
+        return np.asarray(IMAGES @ self.vectors)
+
+    def fractions(self, position: Array) -> Array:
+        """(n, 3) coordinates along the vectors; 0 to 1 within the cell."""
+        return np.asarray((position - self.origin) @ np.linalg.inv(self.vectors))
+
+    def wrap(self, position: Array) -> NDArray[np.int32]:
+        """Bring positions into the cell; returns (n, 3) by how many vectors each was away."""
+        away = np.where(self.periodic, np.floor(self.fractions(position)), 0.0)
+        gone = away.any(axis=1)
+        position[gone] -= away[gone] @ self.vectors
+        return away.astype(np.int32)
+
+    def straighten(self) -> NDArray[np.int32] | None:
+        """Take shorter vectors for the same images if the cell leans by more than half; None if it does not.
+
+        Returns (3, 3): image k of the vectors before is image k @ this matrix of the new ones.
+        """
+        turned = np.eye(3, dtype=np.int32)
+        for row, along in ((2, 1), (2, 0), (1, 0)):
+            if self.periodic[row] and self.periodic[along]:
+                lean = int(np.rint(self.vectors[row, along] / self.vectors[along, along]))
+                self.vectors[row] -= lean * self.vectors[along]
+                step = np.eye(3, dtype=np.int32)
+                step[row, along] = lean
+                turned = turned @ step
+        return None if (turned == np.eye(3)).all() else turned
+
+    def check(self, largest: float) -> None:
+        """Raise if the cell is narrower than two of the largest diameters."""
+        upright = Cell(self.vectors, self.origin, self.periodic)
+        upright.straighten()
+        width = float(upright.widths[self.periodic].min(initial=np.inf))
+        if not width >= 4.0 * largest * (1.0 - 1e-9):
+            raise CellError(
+                f"the cell is {width:.4g} m wide, less than two of its largest grains, of radius {largest:.4g} m:"
+                " images of a grain would get in its way. Take more grains, or stop before"
+            )
+
+    @cached_property
+    def _directions(self) -> NDArray[np.int64]:
+        """(m, 3) images k beyond the cell itself, one of each two opposite ones."""
+        ahead = [k for k in IMAGES if tuple(k) > (0, 0, 0) and not k[~self.periodic].any()]
+        return np.array(ahead, dtype=np.int64).reshape(-1, 3)
+
+    def ghosts(self, position: Array, reach: Array) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+        """Owner and image code of the images within reach of any grain, one of each two opposite images.
+
+        reach : (n,) m, radius of each grain with its skin
+        """
+        at, widths = self.fractions(position), self.widths
+        low, high = at.min(axis=0), at.max(axis=0)
+        margin = (reach + reach.max())[:, None] / widths
+        if (high - low + margin.max(axis=0) > FURTHEST + 0.5)[self.periodic].any():
+            raise CellError(
+                f"grains move so far in one step that they meet images beyond the next of a cell {widths.min():.4g} m"
+                " wide; use a smaller dt"
+            )
+        owners, codes = [np.zeros(0, np.int64)], [np.zeros(0, np.int8)]
+        above, below = low - margin, high + margin
+        for k in self._directions:
+            there = at + k
+            near = ((there >= above) & (there <= below) | ~self.periodic).all(axis=1)
+            owners.append(np.flatnonzero(near))
+            codes.append(np.full(len(owners[-1]), CODES[tuple(k + FURTHEST)]))
+        return np.concatenate(owners), np.concatenate(codes)
+
+
+def encode(images: NDArray[np.int32]) -> NDArray[np.int8]:
+    """(n,) codes of images (n, 3); NOWHERE for those out of reach."""
+    known = (np.abs(images) <= FURTHEST).all(axis=1)
+    codes = np.full(len(images), NOWHERE)
+    codes[known] = CODES[tuple((images[known] + FURTHEST).T)]
+    return codes

@@ -1,0 +1,379 @@
+"""Periodic cells: pairs across faces, forces that cross them, placement, restart, mistakes."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from builders import exact, grains, plane
+from scipy.spatial import cKDTree
+
+from rigidgrains import Frame, Scene, SceneError, Trajectory, TrajectoryWriter, resume
+from rigidgrains.cell import IMAGES, Cell, CellError, encode
+from rigidgrains.detect.images import find_pairs, wrap
+from rigidgrains.observe.measure import overlaps, potential_energy
+from rigidgrains.simulation import Simulation
+from rigidgrains.solve.accelerated import AcceleratedSweeps
+from rigidgrains.solve.criteria import FixedSweeps
+from rigidgrains.solve.sweeps import Sweeps
+
+
+def box(x, y, z=None, **rest):
+    """A rectangular cell; flat without z."""
+    flat = z is None
+    return Cell(np.diag([x, y, 1.0 if flat else z]), periodic=[True, True, not flat], **rest)
+
+
+def gas(n=60, *, side=12.0, dimension=2, seed=0, mu=0.3, cell=None, speed=1.0, **rest):
+    """Grains on a lattice that fills a periodic square or cube, with random velocities and no momentum."""
+    rng = np.random.default_rng(seed)
+    per = int(np.ceil(n ** (1.0 / dimension)))
+    axes = [(np.arange(per) + 0.5) * side / per] * dimension + [np.zeros(1)] * (3 - dimension)
+    position = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)[:n]
+    velocity, spin = speed * rng.normal(size=(2, n, 3))
+    if dimension == 2:
+        velocity[:, 2] = spin[:, :2] = 0.0
+    mass = rng.uniform(0.5, 2.0, n)
+    velocity -= (mass[:, None] * velocity).sum(axis=0) / mass.sum()
+    cell = box(side, side, None if dimension == 2 else side) if cell is None else cell
+    radius = rng.uniform(0.5, 0.75, n)
+    return grains(
+        position, radius, mass, dimension=dimension, velocity=velocity, spin=spin, friction=mu, cell=cell, **rest
+    )
+
+
+def by_brute_force(position, radius, cell):
+    """(i, j, image) of all pairs that overlap, i < j, by trying every image."""
+    found = set()
+    for k in product(*([-2, -1, 0, 1, 2] if has else [0] for has in cell.periodic)):
+        away = position[None] + np.array(k) @ cell.vectors - position[:, None]
+        near = np.linalg.norm(away, axis=2) < radius[:, None] + radius[None]
+        found |= {(int(i), int(j), k) for i, j in np.argwhere(near) if i < j}
+    return found
+
+
+def as_set(pairs):
+    i = np.repeat(np.arange(len(pairs.start) - 1), np.diff(pairs.start))
+    listed = [(int(a), int(b), tuple(int(x) for x in IMAGES[k])) for a, b, k in zip(i, pairs.partner, pairs.image)]
+    assert len(listed) == len(set(listed))
+    return set(listed)
+
+
+# Detection
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("ratio", [1.0, 8.0])
+def test_pairs_against_a_periodic_tree(dimension, ratio):
+    """The same pairs as a k-d tree of a periodic box, each once."""
+    rng = np.random.default_rng(dimension)
+    n, side = 300, 20.0 if dimension == 2 else 9.0
+    radius = np.where(rng.random(n) < 0.02, 0.25 * ratio, rng.uniform(0.2, 0.4, n))
+    position = np.zeros((n, 3))
+    position[:, :dimension] = rng.uniform(0.0, side, (n, dimension))
+    cell = box(side, side, None if dimension == 2 else side)
+    found = as_set(find_pairs(position, radius, cell))
+    tree = cKDTree(position[:, :dimension], boxsize=side)
+    pairs = tree.query_pairs(2.0 * radius.max(), output_type="ndarray")
+    away = position[pairs[:, 1]] - position[pairs[:, 0]]
+    away -= side * np.rint(away / side)
+    near = np.linalg.norm(away, axis=1) < radius[pairs].sum(axis=1)
+    assert {(i, j) for i, j, _ in found} == {(int(min(p)), int(max(p))) for p in pairs[near]}
+    assert len({k for _, _, k in found}) > 3  # across faces too
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_pairs_in_leaning_and_tiny_cells(seed):
+    """Every image counts on its own, whatever the lean, also of positions beyond the faces."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 30))
+    edges = rng.uniform(4.0, 7.0, 3)
+    vectors = np.diag(edges)
+    vectors[1, 0], vectors[2, 0], vectors[2, 1] = rng.uniform(-0.5, 0.5, 3) * edges[[0, 0, 1]]
+    periodic = rng.random(3) < 0.7
+    cell = Cell(vectors, rng.normal(size=3), periodic)
+    position = cell.origin + rng.uniform(-0.1, 1.1, (n, 3)) @ vectors
+    radius = rng.uniform(0.4, 1.0, n)
+    assert as_set(find_pairs(position, radius, cell)) == by_brute_force(position, radius, cell)
+
+
+def test_two_grains_touch_through_two_images():
+    """In a cell of two diameters a pair has two contacts at a time, each with its own force, over many steps."""
+    bodies = grains([[0.0, 0, 0], [2.0, 0, 0]], dimension=2, cell=box(4.0, 6.0), friction=0.5)
+    bodies.force = np.zeros((2, 3))
+    bodies.velocity[1, 0] = 1e-3
+    simulation = Simulation(bodies, dt=1e-2, solver=exact())
+    for _ in range(3):
+        simulation.step()
+    contacts = simulation.contacts
+    assert contacts.pairs.tolist() == [[0, 1], [0, 1]]
+    assert sorted(IMAGES[contacts.image][:, 0]) == [-1, 0]
+    np.testing.assert_allclose(np.abs(contacts.normal[:, 0]), 1.0)
+    np.testing.assert_allclose(bodies.velocity[:, 0], 5e-4, atol=1e-15)  # they go on together
+
+
+def test_wrapping_keeps_forces():
+    """A compressed row drifts through the faces: forces carried over lose nothing when grains are wrapped."""
+    n = 5
+    bodies = grains([[2.0 * k, 0, 0] for k in range(n)], 1.0 + 1e-9, dimension=2, cell=box(2.0 * n, 6.0), friction=0.5)
+    bodies.velocity[:] = [0.7, 0.45, 0.0]
+    simulation = Simulation(bodies, dt=0.05, solver=Sweeps(criterion=FixedSweeps(1)))
+    simulation.step()
+    assert simulation.contacts.count == n
+    simulation.contacts.forces[:] = [[3.0 + k, 0, 0.5, 0] for k in range(n)]
+    force = {
+        tuple(pair): row for pair, row in zip(simulation.contacts.pairs.tolist(), simulation.contacts.forces.copy())
+    }
+    crossed = 0
+    for _ in range(300):
+        before = bodies.image.copy()
+        simulation.neighbours.refresh(bodies, simulation.dt)
+        crossed += int((bodies.image != before).any())
+        simulation.contacts.gather(bodies, simulation.neighbours, simulation.dt, gap="g_pos")
+        now = {tuple(pair): row for pair, row in zip(simulation.contacts.pairs.tolist(), simulation.contacts.forces)}
+        assert now.keys() == force.keys()
+        for pair, row in now.items():
+            np.testing.assert_allclose(row, force[pair], rtol=1e-9)
+        bodies.position += simulation.dt * bodies.velocity
+    assert crossed >= n
+    assert (bodies.image[:, :2] == 1).all()
+    np.testing.assert_allclose(bodies.unwrapped[:, :2] - bodies.unwrapped[0, :2], 2.0 * np.outer(range(n), [1, 0]))
+
+
+@pytest.mark.parametrize("steps", range(3))
+def test_straightening_keeps_images(steps):
+    """Shorter vectors for the same images: every pair stays where it was."""
+    rng = np.random.default_rng(steps)
+    vectors = np.array([[5.0, 0, 0], [3.1, 5.0, 0], [-2.9, 7.0, 6.0]])
+    bodies = grains(rng.uniform(-9.0, 9.0, (20, 3)), 1.0, cell=Cell(vectors))
+    bodies.cell.wrap(bodies.position)
+    real = bodies.unwrapped.copy()
+    listed = find_pairs(bodies.position, bodies.radius, bodies.cell)
+    i = np.repeat(np.arange(20), np.diff(listed.start))
+    away = bodies.position[listed.partner] + bodies.shifts[listed.image] - bodies.position[i]
+    wrap(bodies, listed)
+    assert np.abs(bodies.cell.vectors[np.tril_indices(3, -1)]).max() <= 3.0
+    known = listed.image >= 0
+    now = bodies.position[listed.partner] + bodies.shifts[listed.image] - bodies.position[i]
+    np.testing.assert_allclose(now[known], away[known], atol=1e-12)
+    np.testing.assert_allclose(bodies.unwrapped, real, atol=1e-12)
+    assert known.sum() > 0.9 * len(known)
+
+
+def test_codes_are_one_byte():
+    assert encode(IMAGES.astype(np.int32)).tolist() == list(range(len(IMAGES)))
+    assert not IMAGES[0].any()
+    assert encode(np.array([[3, 0, 0]], np.int32))[0] == -1
+
+
+# Physics
+
+
+def replicas(bodies, copies):
+    """The same grains in a cell of several copies along each direction."""
+    shifts = np.array(list(product(*(range(c) for c in copies)))) @ bodies.cell.vectors
+    position = (bodies.position + shifts[:, None]).reshape(-1, 3)
+    many = len(shifts)
+    cell = Cell(bodies.cell.vectors * np.array(copies)[:, None], bodies.cell.origin, bodies.cell.periodic)
+    return grains(
+        position, np.tile(bodies.radius, many), np.tile(bodies.mass, many), dimension=bodies.dimension,
+        velocity=np.tile(bodies.velocity, (many, 1)), spin=np.tile(bodies.spin, (many, 1)), friction=bodies.friction,
+        cell=cell,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("dimension", "copies"), [(2, (2, 2, 1)), (3, (2, 1, 2))])
+def test_a_cell_is_like_its_replicas(dimension, copies):
+    """A cell and a cell made of copies of it move alike: faces are nowhere."""
+    n, side = (40, 10.0) if dimension == 2 else (30, 6.0)
+    one = gas(n, side=side, dimension=dimension, mu=0.4, speed=2.0)
+    many = replicas(one, copies)
+    first, second = (Simulation(bodies, dt=0.01, solver=exact(order="ordered")) for bodies in (one, many))
+    met = 0
+    for _ in range(60):
+        first.step()
+        second.step()
+        met += int((first.contacts.forces[:, 0] > 0.0).sum())
+    assert met > 20
+    velocity = many.velocity.reshape(-1, n, 3)
+    np.testing.assert_allclose(velocity, np.broadcast_to(one.velocity, velocity.shape), atol=1e-7)
+    start = many.unwrapped.reshape(-1, n, 3)[0]
+    np.testing.assert_allclose(start, one.unwrapped, atol=1e-7)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_momentum_stays_and_energy_falls(dimension):
+    """A gas that crosses its faces again and again keeps its momentum to rounding and gains no energy."""
+    bodies = gas(60, side=12.0 if dimension == 2 else 7.0, dimension=dimension, speed=3.0)
+    simulation = Simulation(bodies, dt=0.02, solver=Sweeps())
+    energy = [0.5 * (bodies.mass[:, None] * bodies.velocity**2).sum()]
+    for _ in range(200):
+        simulation.step()
+        energy.append(0.5 * (bodies.mass[:, None] * bodies.velocity**2).sum())
+    assert np.abs(bodies.image).max() >= 1
+    assert np.abs((bodies.mass[:, None] * bodies.velocity).sum(axis=0)).max() < 1e-12 * bodies.mass.sum()
+    assert energy[-1] < energy[0]
+    assert overlaps(bodies, simulation.contacts).max(initial=0.0) < 1e-2
+
+
+def test_a_collision_across_a_face_is_that_in_the_open():
+    """Two grains that meet through a face do what they do without one."""
+    apart = grains([[0.0, 0, 0], [2.5, 0.3, 0]], velocity=[[1.0, 0, 0], [-2.0, 0, 0]], spin=[[0, 0, 1], [0, 0, 3]],
+                   dimension=2, friction=0.3)  # fmt: skip
+    across = grains([[9.0, 0, 0], [1.5, 0.3, 0]], velocity=[[1.0, 0, 0], [-2.0, 0, 0]], spin=[[0, 0, 1], [0, 0, 3]],
+                    dimension=2, friction=0.3, cell=box(10.0, 10.0))  # fmt: skip
+    for bodies in (apart, across):
+        simulation = Simulation(bodies, dt=0.01, solver=exact())
+        for _ in range(50):
+            simulation.step()
+    np.testing.assert_allclose(across.velocity, apart.velocity, atol=1e-12)
+    np.testing.assert_allclose(across.spin, apart.spin, atol=1e-12)
+    moved = across.unwrapped - apart.position
+    np.testing.assert_allclose(moved[1] - moved[0], [-10.0, 0, 0], atol=1e-12)
+
+
+def test_potential_energy_knows_how_far_grains_fell():
+    """Gravity along a periodic direction: falling through the face is falling on."""
+    bodies = grains([[0, 0, 0]], 1.0, 2.0, gravity=[0.0, -10.0, 0.0], dimension=2, cell=box(5.0, 5.0))
+    simulation = Simulation(bodies, dt=0.01)
+    for _ in range(200):
+        simulation.step()
+    assert bodies.image[0, 1] <= -3
+    kinetic = 0.5 * 2.0 * bodies.velocity[0, 1] ** 2
+    assert potential_energy(bodies) == pytest.approx(-kinetic * (1 + 1 / 200), rel=1e-9)  # implicit Euler
+
+
+def test_walls_end_a_direction_that_is_not_periodic():
+    """Grains on a floor in a cell that is periodic sideways: the floor carries their weight."""
+    cell = Cell(np.diag([6.0, 20.0, 1.0]), periodic=[True, False, False])
+    bodies = grains([[0.0, 1, 0], [2, 1, 0], [4, 1, 0], [1, 1 + 3**0.5, 0], [3, 1 + 3**0.5, 0], [5, 1 + 3**0.5, 0]],
+                    dimension=2, gravity=[0, -10.0, 0], walls=[plane([0, 0, 0], [0, 1, 0])], cell=cell)  # fmt: skip
+    simulation = Simulation(bodies, dt=0.01, solver=exact())
+    for _ in range(5):
+        simulation.step()
+    held = simulation.contacts.force[simulation.contacts.wall_rows[0]].sum(axis=0)
+    np.testing.assert_allclose(held, [0, -60.0, 0], atol=1e-6)
+
+
+# Scenes
+
+
+@pytest.mark.parametrize("placement", ["lattice", "random", "dense"])
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_placement_knows_the_faces(placement, dimension):
+    """No grain overlaps another through a face, and the whole cell is used."""
+    scene = Scene(dimension=dimension)
+    edge = 10.0 if dimension == 2 else 6.0
+    scene.set_cell(lower=[0.0] * dimension, upper=[edge] * dimension)
+    count = {"lattice": 40, "random": 40, "dense": 70}[placement] if dimension == 2 else 60
+    scene.add_grains(count=count, radius=(0.4, 0.6), placement=placement)
+    bodies = scene.build()
+    assert by_brute_force(bodies.position, bodies.radius * (1 - 1e-9), bodies.cell) == set()
+    out = (bodies.position[:, :dimension] - 0.4 < 0.0) | (bodies.position[:, :dimension] + 0.4 > edge)
+    assert placement == "lattice" or out.any()  # some reach through a face
+
+
+def test_groups_keep_clear_of_each_other_through_faces():
+    scene = Scene()
+    scene.set_cell(lower=[0, 0], upper=[8, 8])
+    scene.add_grains(positions=[[0.1, 4.0]], radius=1.5)
+    scene.add_grains(count=20, radius=0.4, placement="random")
+    scene.add_grains(count=10, radius=0.3, placement="lattice")
+    scene.add_grains(count=20, radius=0.3, placement="dense")
+    bodies = scene.build()
+    assert by_brute_force(bodies.position, bodies.radius * (1 - 1e-9), bodies.cell) == set()
+
+
+CELL = {"lower": [0, 0], "upper": [10, 10]}
+GRAINS = {"count": 3, "radius": 0.5}
+WALL = {"name": "wall", "point": [0, 0]}
+MISTAKES = [
+    ({"cell": {**CELL, "upper": [10, -1]}}, "cell.lower", ["swap them"]),
+    ({"cell": {"lower": [0, 0]}}, "cell.upper", ["missing", "highest corner"]),
+    ({"cell": {**CELL, "periodic": "xz"}}, "cell.periodic", ["x, y", "'xz'"]),
+    ({"cell": {**CELL, "periodic": ""}}, "cell.periodic", ["some of the directions"]),
+    ({"cell": {**CELL, "perodic": "x"}}, "cell.perodic", ["did you mean 'periodic'?"]),
+    ({"cell": [CELL]}, "cell", ["[cell]", "single brackets"]),
+    ({"cell": {**CELL, "lower": [0, 0, 0]}}, "cell.lower", ["2 components"]),
+    ({"cell": CELL, "plane": [{**WALL, "normal": [1, 1]}]}, "plane[0].normal", ["cuts through", "xy"]),
+    ({"cell": CELL, "piston": [{**WALL, "normal": [0, 1], "mass": 1}]}, "piston[0].normal", ["cuts"]),
+    ({"cell": {**CELL, "periodic": "x"}, "box": [{"lower": [0, 0], "upper": [9, 9]}]}, "box[0].open", ["left, right"]),
+    ({"cell": CELL, "cylinder": [{"name": "w", "point": [0, 0], "radius": 4}]}, "cylinder[0].axis", ["no images"]),
+    ({"cell": CELL, "grains": [{**GRAINS, "region": [[0, 0], [11, 10]]}]}, "grains[0].region", ["out of the cell"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "place", "parts"), MISTAKES)
+def test_mistakes_are_told(words, place, parts):
+    with pytest.raises(SceneError) as caught:
+        Scene(**{"grains": [GRAINS], **words})
+    told = {problem.place: str(problem) for problem in caught.value.problems}
+    assert place in told
+    assert all(part in told[place] for part in parts), told[place]
+    assert len(told) == 1
+
+
+def test_a_cell_too_small_and_grains_outside_are_told():
+    scene = Scene(cell={"lower": [0, 0], "upper": [3.9, 9]}, grains=[{"positions": [[1, 1]], "radius": 1.0}])
+    with pytest.raises(SceneError, match=r"3.9 m wide, less than two of its largest grains"):
+        scene.build()
+    scene = Scene(
+        cell={"lower": [0, 0], "upper": [9, 9], "periodic": "x"},
+        grains=[{"positions": [[30, 1], [1, 9.5]], "radius": 1}],
+    )
+    with pytest.raises(SceneError, match=r"positions\[1\].*outside the cell"):
+        scene.build()
+    scene = Scene(cell=CELL, grains=[{"positions": [[0.2, 1], [9.5, 1]], "radius": 0.5}])
+    with pytest.raises(SceneError, match=r"overlap by 0\.6"):
+        scene.build()
+
+
+def test_a_cell_that_is_too_small_stops_the_run():
+    bodies = gas(5)
+    simulation = Simulation(bodies, dt=0.01)
+    simulation.step()
+    bodies.cell.vectors *= 0.2
+    with pytest.raises(CellError, match="less than two"):
+        simulation.step()
+    assert simulation.whole
+
+
+# Files
+
+
+@pytest.mark.parametrize("solver", [Sweeps(), AcceleratedSweeps()])
+def test_resume_to_the_bit(tmp_path, solver):
+    """Stopped and resumed in a cell: the same bits as straight on, and frames that know the cell."""
+    straight = Simulation(gas(seed=3, speed=4.0), dt=0.02, solver=solver, seed=5)
+    straight.run(steps=40)
+    parted = Simulation(gas(seed=3, speed=4.0), dt=0.02, solver=solver, seed=5)
+    parted.observe(TrajectoryWriter(tmp_path / "gas.vtkhdf"), every=10)
+    parted.run(steps=23)
+    resumed = resume(tmp_path / "gas.vtkhdf")
+    resumed.run(steps=17)
+    for name in ("position", "motion", "image"):
+        assert np.array_equal(getattr(resumed.bodies, name), getattr(straight.bodies, name))
+    assert np.array_equal(resumed.contacts.forces, straight.contacts.forces)
+    assert np.array_equal(resumed.contacts.image, straight.contacts.image)
+
+
+def test_frames_know_the_cell(tmp_path):
+    bodies = gas(seed=3, speed=4.0)
+    simulation = Simulation(bodies, dt=0.02)
+    simulation.observe(TrajectoryWriter(tmp_path / "gas.vtkhdf"), every=10)
+    simulation.run(steps=60)
+    live = Frame.of(simulation)
+    with Trajectory(tmp_path / "gas.vtkhdf") as trajectory:
+        for frame in (live, trajectory[-1]):
+            assert np.array_equal(frame.cell, bodies.cell.vectors)
+            assert np.array_equal(frame.cell_origin, bodies.cell.origin)
+            assert frame.cell_periodic.tolist() == [True, True, False]
+            assert np.array_equal(frame.image, bodies.image)
+            rows = frame.contacts
+            away = frame.position[rows.pair[:, 1]] + rows.image @ frame.cell - frame.position[rows.pair[:, 0]]
+            v = frame.velocity[rows.pair[:, 1]] - frame.velocity[rows.pair[:, 0]]
+            before = np.linalg.norm(away - frame.dt * v, axis=1) - frame.radius[rows.pair].sum(axis=1)
+            np.testing.assert_allclose(before, rows.gap, atol=1e-12)
+        assert trajectory[0].image.any() == 0
+        assert len({frame.image.tobytes() for frame in trajectory}) > 1
