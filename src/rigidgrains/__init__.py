@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .solve.relaxed import RelaxedSweeps
     from .solve.sweeps import SolveReport, Sweeps
     from .springs import Springs
+    from .stage.errors import StageError
     from .threads import get_threads, set_threads
     from .trajectory.errors import TrajectoryError
     from .trajectory.frame import Frame
@@ -85,6 +86,7 @@ _HOMES = {
     "SolveReport": "solve.sweeps",
     "SpeedFriction": "laws.friction",
     "Springs": "springs",
+    "StageError": "stage.errors",
     "StaticFriction": "laws.friction",
     "StopRun": "observe.base",
     "StopWhenStatic": "observe.stop",
@@ -144,6 +146,7 @@ __all__ = [
     "SolveReport",
     "SpeedFriction",
     "Springs",
+    "StageError",
     "StaticFriction",
     "StopRun",
     "StopWhenStatic",

@@ -6,6 +6,7 @@ Three components always: a disk is a flat sphere with z = 0, spin about z, mass 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,12 @@ from numpy.typing import NDArray
 from .cell import Cell
 from .compiled import kernel
 from .laws.base import Law
+from .stage.course import Courses
 from .threads import in_parts
 from .walls import Wall
+
+if TYPE_CHECKING:
+    from .stage.stage import Stage
 
 Array = NDArray[np.float64]
 
@@ -37,12 +42,15 @@ class Bodies:
     force     : (n, 3) N, external force without gravity; (0, 3) when there is none
     gravity   : (3,) m/s^2
     friction  : (k, k) coefficient of each pair of materials
-    walls     : the walls; wall w has motion row n + w
+    walls     : the walls that are there; wall w has motion row n + w
     groups    : named slices of grains
     laws      : contact laws beyond plain friction
     cell      : periodic cell, or None
     image     : (n, 3) cells that each grain has crossed: it really is at position + image @ cell.vectors;
                 (0, 3) without a cell
+    id        : (n,) number of each grain, the same as long as it is there, and never given again
+    gravity_course : gravity in the course of time; `gravity` is then that of the present step
+    stage     : what comes and goes; None if nothing does
     """
 
     dimension: int
@@ -60,6 +68,13 @@ class Bodies:
     laws: list[Law] = field(default_factory=list)
     cell: Cell | None = None
     image: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, 3), np.int32))
+    id: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    gravity_course: Courses | None = None
+    stage: Stage | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.id) != self.count:
+            self.id = np.arange(self.count)
 
     @classmethod
     def assemble(
@@ -81,6 +96,8 @@ class Bodies:
         cell: Cell | None = None,
     ) -> Bodies:
         """Fill the arrays from positions (n, 3), radii (n,) and densities; masses follow from the dimension."""
+        from .stage.stage import Stage, has_times, is_there
+
         walls = walls or []
         n = len(radius)
         radius = np.array(radius, dtype=float)
@@ -92,17 +109,14 @@ class Bodies:
         inertia = 2.0 if dimension == 2 else 2.5
         volume = np.pi * radius**2 if dimension == 2 else 4.0 / 3.0 * np.pi * radius**3
         mass = density * volume
-        motion = np.zeros((n + len(walls), 8))
+        stage = None
+        if has_times(walls):
+            stage, walls = Stage(walls), [wall for wall in walls if is_there(wall, 0.0)]
+        motion = np.concatenate([np.zeros((n, 8)), make_wall_rows(walls)])
         motion[:n, V] = velocity
         motion[:n, S] = spin * radius[:, None]
         motion[:n, INV_MASS] = 1.0 / mass
         motion[:n, INV_SPIN] = inertia / mass
-        for row, wall in enumerate(walls, start=n):
-            if wall.guided:
-                # A guided piston gives way along its normal alone. Its negative spin mobility takes back, in the
-                # contact velocity v - s x n, exactly what a sideways push adds to v: 1/m_t holds no piston term.
-                motion[row, INV_MASS] = 1.0 / wall.mass
-                motion[row, INV_SPIN] = -1.0 / wall.mass
         return cls(
             dimension=dimension,
             position=np.array(position, dtype=float).reshape(n, 3),
@@ -119,6 +133,7 @@ class Bodies:
             laws=laws or [],
             cell=cell,
             image=np.zeros((0 if cell is None else n, 3), np.int32),
+            stage=stage,
         )
 
     @property
@@ -137,6 +152,11 @@ class Bodies:
         return self.position if self.cell is None else self.position + self.image @ self.cell.vectors
 
     @property
+    def all_walls(self) -> list[Wall]:
+        """The walls in the order of the scene, also those that are not there now."""
+        return self.walls if self.stage is None else self.stage.walls
+
+    @property
     def reach(self) -> float:
         """m, the widest gap at which a law acts: 0 for contact alone."""
         return max((law.reach for law in self.laws), default=0.0)
@@ -150,6 +170,18 @@ class Bodies:
     def spin(self) -> Array:
         """(n, 3) rad/s, a copy."""
         return self.motion[: self.count, S] / self.radius[:, None]
+
+
+def make_wall_rows(walls: list[Wall]) -> Array:
+    """(walls, 8) motion rows of walls at rest."""
+    rows = np.zeros((len(walls), 8))
+    for row, wall in zip(rows, walls):
+        if wall.guided:
+            # A guided piston gives way along its normal alone. Its negative spin mobility takes back, in the
+            # contact velocity v - s x n, exactly what a sideways push adds to v: 1/m_t holds no piston term.
+            row[INV_MASS] = 1.0 / wall.mass
+            row[INV_SPIN] = -1.0 / wall.mass
+    return rows
 
 
 def top_speed(motion: Array) -> float:

@@ -173,6 +173,18 @@ class Contacts:
         """Drop the forces: the next step starts without any."""
         self.forces[:] = 0.0
 
+    def select(self, keep: NDArray[np.int64], pairs: Index, wall_rows: list[slice]) -> None:
+        """Keep some rows only, of bodies that now have other numbers."""
+        self.count, self.wall_rows = len(keep), wall_rows
+        if len(self.memory):
+            self.memory = self.memory[keep]
+        if self.extra is not None:
+            self.extra = self.extra[keep]
+        if self.attraction is not None:
+            self.attraction = self.attraction[keep]
+        self._pairs, self._geometry, self._forces = pairs, self._geometry[keep], self._forces[keep]
+        self._image = self._image[keep]
+
     def gather(
         self,
         bodies: Bodies,

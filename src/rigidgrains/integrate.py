@@ -9,17 +9,21 @@ import numpy as np
 
 from .bodies import Bodies, S, V
 from .compiled import kernel
+from .stage.course import means
 from .threads import in_parts
 
 
 def free_velocity(bodies: Bodies, time: float, dt: float) -> None:
     """Velocities at the end of the step without contact forces, Eq. (discr-free-veloc); walls follow their drive."""
     n = bodies.count
+    if bodies.gravity_course is not None:
+        bodies.gravity = means(bodies.gravity_course, time, dt)
     kick = dt * bodies.gravity
     in_parts(lambda first, last: _accelerate(first, last, bodies.motion, kick), n)
     if len(bodies.force):
         in_parts(lambda first, last: _push(first, last, bodies.motion, bodies.force, bodies.mass, dt), n)
     for row, wall in enumerate(bodies.walls, start=n):
+        wall.prescribe(time, dt)
         if wall.guided:
             normal = wall.normal
             bodies.motion[row, V] += dt * (wall.load / wall.mass + bodies.gravity @ normal) * normal

@@ -17,6 +17,7 @@ from .observe.stop import StopWhenStatic
 from .scene import Solver, load_scene
 from .simulation import DivergenceError, Simulation
 from .solve.criteria import RigidSweeps
+from .stage.errors import StageError
 from .trajectory import store
 from .trajectory.errors import TrajectoryError, WriteError
 from .trajectory.reader import Trajectory
@@ -162,7 +163,7 @@ def _run(simulation: Simulation, plan: Plan, writer: TrajectoryWriter, history: 
     path = writer.path
     try:
         report = simulation.run(steps=max(0, plan.last_step - simulation.steps))
-    except DivergenceError as failure:
+    except (DivergenceError, StageError) as failure:
         _save(simulation, plan, path)
         raise RunFailed(f"{failure} Saved in {path}.") from None
     except WriteError as failure:

@@ -18,6 +18,7 @@ from .observe.base import Interrupt, Observer, StopRun, Trigger
 from .observe.report import Report, Tally
 from .solve.settings import make_solver
 from .solve.sweeps import SolveReport, Sweeps
+from .stage.errors import StageError
 
 if TYPE_CHECKING:
     from .scene import Scene
@@ -102,6 +103,7 @@ class Simulation:
     def step(self) -> None:
         """Advance by dt.
 
+        0. Stage: walls and grains come and go.
         1. Free velocity: what external forces and walls do on their own.
         2. Neighbours: who may touch whom; lists are reused while nobody left the skin.
         3. Contacts: gaps, normals, masses, carried-over forces.
@@ -109,11 +111,13 @@ class Simulation:
         5. Move: positions and orientations with the new velocities.
         """
         bodies, dt = self.bodies, self.dt
+        if bodies.stage is not None:
+            bodies.stage.set(self)
         if bodies.cell is not None:
-            bodies.cell.check(float(bodies.radius.max()))
+            bodies.cell.check(float(bodies.radius.max(initial=0.0)))
         self.whole, self.midway = False, True
         self._keep_velocities()
-        integrate.free_velocity(bodies, self.time, dt)
+        self._free_velocity()
         self._check_speed(math.inf, 0)
         self.neighbours.refresh(bodies, dt)
         self.last_solve = self._solve_contacts()
@@ -122,6 +126,14 @@ class Simulation:
         self.steps += 1
         self.whole, self.midway = True, False
         self.tally.add(self.last_solve, displacement, self.contacts.deepest)
+
+    def _free_velocity(self) -> None:
+        """Free velocities; a course that has no value at this time ends the run, with the state before."""
+        try:
+            integrate.free_velocity(self.bodies, self.time, self.dt)
+        except ValueError as problem:
+            self._go_back()
+            raise StageError(f"step {self.steps + 1} cannot begin: {problem}") from None
 
     def _solve_contacts(self) -> SolveReport:
         """Gather the contacts and find their forces; again, with more candidates, if the new motion calls for them."""
@@ -229,14 +241,18 @@ class Simulation:
             self._kept = np.empty_like(self.bodies.motion)
         self._kept[:] = self.bodies.motion
 
+    def _go_back(self) -> None:
+        """The state before the step in hand."""
+        self.bodies.motion[: len(self._kept)] = self._kept
+        self.contacts.forget()
+        self.midway = False
+
     def _check_speed(self, bound: float, sweeps: int) -> None:
         """Go back to the last good velocities and raise if any speed is beyond the bound or not a number."""
         top = top_speed(self.bodies.motion)
         if top <= bound and top < math.inf:
             return
-        self.bodies.motion[: len(self._kept)] = self._kept
-        self.contacts.forget()
-        self.midway = False
+        self._go_back()
         cause = f"{sweeps} sweeps (order {type(self.solver.order).__name__})" if sweeps else "the external forces"
         raise DivergenceError(
             f"step {self.steps + 1} at t = {self.time:.6g} s diverged: speeds of {top:.3g} m/s after {cause}. "

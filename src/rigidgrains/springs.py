@@ -48,6 +48,8 @@ class Springs:
             raise ValueError(f"springs know plain friction, not {type(bodies.laws[0]).__name__}; use a Simulation")
         if bodies.cell is not None:
             raise ValueError("springs know no periodic cell; use a Simulation")
+        if bodies.stage is not None:
+            raise ValueError("springs know no walls or grains that come and go; use a Simulation")
         self.bodies, self.dt = bodies, dt
         self.stiffness, self.viscosity = stiffness, viscosity
         self.tangential, self.wall, self.bonded = tangential, wall, bonded

@@ -14,8 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .detect.shapes import Plane
+from .stage.course import Course, Courses, means, values
 
 Array = NDArray[np.float64]
+
+PIECES = 200  # of the time before a wall appears, over which its courses are added up
 
 
 class Shape(Protocol):
@@ -39,13 +42,15 @@ class Shape(Protocol):
 
 @dataclass
 class Drive:
-    """Prescribed motion: constant velocity, harmonic oscillation, rotation about a point.
+    """Prescribed motion: constant velocity, harmonic oscillation, rotation about a point, courses in time.
 
     velocity  : (3,) m/s
     amplitude : (3,) m; displacement amplitude * (sin(2 pi frequency t + phase) - sin(phase))
     frequency : Hz
     phase     : rad
-    spin      : (3,) rad/s, about the point `about` (None: the wall's own point)
+    spin      : (3,) rad/s, about the point `about` (None: the wall's own point); that of the present step with courses
+    path      : displacement (m) from the start; speed : velocity (m/s); both as courses in time
+    turn      : rotation vector (rad) from the start; rate : angular velocity (rad/s), instead of a constant spin
     """
 
     velocity: Array = field(default_factory=lambda: np.zeros(3))
@@ -54,12 +59,32 @@ class Drive:
     phase: float = 0.0
     spin: Array = field(default_factory=lambda: np.zeros(3))
     about: Array | None = None
+    path: Courses | None = None
+    speed: Courses | None = None
+    turn: Courses | None = None
+    rate: Courses | None = None
 
     def step_velocity(self, time: float, dt: float) -> Array:
         """Mean velocity over [time, time + dt], so that the wall follows its path exactly."""
         angle = 2.0 * math.pi * self.frequency
         swing = math.sin(angle * (time + dt) + self.phase) - math.sin(angle * time + self.phase)
-        return self.velocity + self.amplitude * (swing / dt)
+        velocity = self.velocity + self.amplitude * (swing / dt)
+        if self.path is not None:
+            velocity = velocity + (values(self.path, time + dt) - values(self.path, time)) / dt
+        if self.speed is not None:
+            velocity = velocity + means(self.speed, time, dt)
+        return velocity
+
+    def step_spin(self, time: float, dt: float) -> Array:
+        """Mean angular velocity over [time, time + dt], so that the wall is turned as its course says."""
+        if self.rate is not None:
+            return means(self.rate, time, dt)
+        if self.turn is None:
+            return self.spin
+        before, after = values(self.turn, time), values(self.turn, time + dt)
+        if not np.cross(before, after).any():  # about one axis
+            return (after - before) / dt
+        return rotation_vector(rotation_matrix(after) @ rotation_matrix(before).T) / dt
 
     @property
     def rotates(self) -> bool:
@@ -71,6 +96,8 @@ class Wall:
     """One wall. A piston has a finite mass, is guided along its normal and carries a load along that normal.
 
     load : N (per metre of depth in 2D), positive presses the piston along its normal into the grains
+    load_course  : the load in the course of time; `load` is then that of the present step
+    since, until : s, the wall is there in steps that begin from the one to the other
     """
 
     name: str
@@ -79,6 +106,9 @@ class Wall:
     drive: Drive = field(default_factory=Drive)
     mass: float = math.inf
     load: float = 0.0
+    load_course: Course | None = None
+    since: float = -math.inf
+    until: float = math.inf
 
     def __post_init__(self) -> None:
         if self.guided and not isinstance(self.shape, Plane):
@@ -99,11 +129,27 @@ class Wall:
         """True when a grain that glides straight along the surface would run into it: concave, or turning."""
         return self.shape.concave or self.drive.rotates
 
+    def prescribe(self, time: float, dt: float) -> None:
+        """Set load and spin of the step that begins: means over it, so that impulse and angle are exact."""
+        if self.load_course is not None:
+            self.load = self.load_course.mean(time, dt)
+        if self.drive.turn is not None or self.drive.rate is not None:
+            self.drive.spin = self.drive.step_spin(time, dt)
+
     def ahead(self, velocity: Array, dt: float) -> Wall:
         """The wall as it will be after a step."""
         wall = copy.copy(self)
         wall.shape, wall.drive = copy.copy(self.shape), copy.copy(self.drive)
         wall.advance(velocity, dt)
+        return wall
+
+    def at(self, time: float) -> Wall:
+        """A wall at its place of time zero, as it will be at a later time; a piston is held where it is."""
+        pieces = 1 if self.drive.speed is None and self.drive.rate is None else PIECES
+        wall = self.ahead(np.zeros(3), 0.0)
+        for k in range(pieces if time > 0.0 and not self.guided else 0):
+            wall.prescribe(k * time / pieces, time / pieces)
+            wall.advance(wall.drive.step_velocity(k * time / pieces, time / pieces), time / pieces)
         return wall
 
     def surface_velocity(self, velocity: Array, points: Array) -> Array:
@@ -133,3 +179,12 @@ def rotation_matrix(angle: Array) -> Array:
     x, y, z = angle / theta
     cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     return np.eye(3) + math.sin(theta) * cross + (1.0 - math.cos(theta)) * cross @ cross
+
+
+def rotation_vector(rotation: Array) -> Array:
+    """(3,) rad, the inverse of `rotation_matrix` for less than half a turn."""
+    skew = 0.5 * (rotation - rotation.T)
+    axis = np.array([skew[2, 1], skew[0, 2], skew[1, 0]])
+    sine = float(np.linalg.norm(axis))
+    angle = math.atan2(sine, 0.5 * (float(np.trace(rotation)) - 1.0))
+    return axis * (angle / sine) if sine > 0.0 else np.zeros(3)

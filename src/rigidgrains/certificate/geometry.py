@@ -115,6 +115,15 @@ def walls(state: State) -> Check:
         swing = np.sin(angle * (begin + state.dt) + drive.phase) - np.sin(angle * begin + drive.phase)
         asked = drive.velocity + drive.amplitude * (swing / state.dt)
         reach = size(drive.amplitude) * (1.0 + abs(angle * begin) + abs(drive.phase)) / state.dt
+        try:
+            if drive.path is not None:
+                ends = [np.array([x.value(t) for x in drive.path]) for t in (begin, begin + state.dt)]
+                asked = asked + (ends[1] - ends[0]) / state.dt
+                reach += (size(ends[0]) + size(ends[1])) / state.dt
+            if drive.speed is not None:
+                asked = asked + np.array([v.mean(begin, state.dt) for v in drive.speed])
+        except ValueError:  # a function that the file could not keep
+            continue
         miss.append(size(velocity - asked) / _or_one(size(asked) + reach))
         told.append(f"{state.wall(w)} moves at {velocity} m/s where its drive says {asked} m/s")
     return worst_of(

@@ -60,7 +60,7 @@ def history_columns(trajectory: Trajectory) -> tuple[dict[str, NDArray[Any]], di
     history, units = dict(trajectory.history), dict(COLUMNS)
     forces = history.pop("wall_force", np.zeros((0, 0, 3)))
     columns = {name: history.pop(name) for name in COLUMNS if name in history} | history
-    names = [wall.name for wall in trajectory[-1].walls]
+    names = trajectory.wall_names
     for w in range(forces.shape[1]):
         for k, letter in enumerate("xyz"):
             name = f"{names[w] if w < len(names) else f'wall{w}'}_{letter}"

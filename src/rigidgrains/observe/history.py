@@ -74,16 +74,19 @@ def figures(simulation: Simulation) -> dict[str, float]:
 class History(Observer):
     """Records time, sweeps, contacts, residual, energies, overlap and rigidity; `history["time"]` is a column.
 
-    wall_force : force of the grains on each wall (walls, 3) in N, one entry per row
+    wall_force : force of the grains on each wall (walls, 3) in N, one entry per row; zero for walls that are not there
+    wall_names : the walls of the scene
     """
 
     def __init__(self) -> None:
         self.rows: list[tuple[float, ...]] = []
         self.wall_force: list[NDArray[np.float64]] = []
+        self.wall_names: list[str] = []
 
     def look(self, simulation: Simulation) -> None:
         self.rows.append(tuple(float(value) for value in figures(simulation).values()))
-        self.wall_force.append(measure.forces_on_walls(simulation.bodies, simulation.contacts))
+        self.wall_force.append(measure.forces_on_all_walls(simulation.bodies, simulation.contacts))
+        self.wall_names = [wall.name for wall in simulation.bodies.all_walls]
 
     def finish(self, simulation: Simulation) -> None:
         """The last step is always recorded."""

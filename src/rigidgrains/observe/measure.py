@@ -63,6 +63,18 @@ def forces_on_walls(bodies: Bodies, contacts: Contacts) -> Array:
     return out
 
 
+def forces_on_all_walls(bodies: Bodies, contacts: Contacts) -> Array:
+    """(walls, 3) N, the same for all walls of the scene; zero for those that are not there."""
+    force = forces_on_walls(bodies, contacts)
+    if bodies.stage is None:
+        return force
+    out = np.zeros((len(bodies.all_walls), 3))
+    rows = {id(wall): row for wall, row in zip(bodies.walls, force)}
+    for w, wall in enumerate(bodies.all_walls):
+        out[w] = rows.get(id(wall), 0.0)
+    return out
+
+
 def loads(bodies: Bodies, contacts: Contacts) -> Array:
     """Sum of the normal forces on each grain (n,) in N."""
     load = np.zeros(bodies.count)

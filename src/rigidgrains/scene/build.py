@@ -6,6 +6,8 @@ import numpy as np
 
 from ..bodies import Bodies, V
 from ..cell import Cell
+from ..stage import course
+from ..stage.stage import is_there
 from ..walls import Wall
 from .checks import Groups, cell_mistakes, mass_mistakes, overlap_mistakes, wall_mistakes
 from .errors import ABSENT, Problem, SceneError
@@ -17,7 +19,7 @@ from .references import group_name
 from .room import Room
 from .scene import Scene
 from .sizes import draw_radii
-from .values import Array, in_space
+from .values import Array, in_space, moves
 
 
 def build(scene: Scene, seed: int) -> Bodies:
@@ -29,7 +31,8 @@ def build(scene: Scene, seed: int) -> Bodies:
     cell = None if scene.cell is None else scene.cell.make(scene.dimension)
     groups: list[PlacedGroup] = []
     for index, table in enumerate(scene.grains):
-        groups.append(place_group(scene, index, table, seed, walls, cell, groups))
+        there = [wall for wall in walls if is_there(wall, 0.0)]
+        groups.append(place_group(scene, index, table, seed, there, cell, groups))
     ends = np.cumsum([len(group.radius) for group in groups])
     slices = [slice(int(end) - len(group.radius), int(end)) for end, group in zip(ends, groups)]
     with np.errstate(all="ignore"):
@@ -43,18 +46,20 @@ def build(scene: Scene, seed: int) -> Bodies:
             material=np.concatenate(
                 [np.full(t.number, friction.row(t.material), dtype=np.int32) for t in scene.grains]
             ),
-            gravity=None if scene.gravity is None else in_space(scene.gravity),
+            gravity=None if scene.gravity is None else course.values(course.in_space(scene.gravity), 0.0),
             walls=walls,
             friction=friction.table(),
             groups={group_name(i, table.name): slices[i] for i, table in enumerate(scene.grains)},
             laws=friction.laws(),
             cell=cell,
         )
+    if scene.gravity is not None and moves(scene.gravity):
+        bodies.gravity_course = course.in_space(scene.gravity)
     check(scene, bodies, slices)
     bodies.force = forces(scene, bodies)
     for piston in scene.piston:
         if piston.mass is not None and piston.velocity is not None:
-            row = bodies.count + [wall.name for wall in walls].index(piston.name)
+            row = bodies.count + [wall.name for wall in bodies.walls].index(piston.name)
             bodies.motion[row, V] = piston.velocity * in_space(piston.normal)
     return bodies
 

@@ -10,7 +10,20 @@ from pydantic import Field, field_validator
 
 from .errors import ABSENT, Problem
 from .section import Section
-from .values import Coefficient, Direction, Name, Number, Numbers, PlateSize, Positive, Vector
+from .values import (
+    Coefficient,
+    Direction,
+    Name,
+    NotNegative,
+    Number,
+    PlateSize,
+    Positive,
+    Timed,
+    TimedVector,
+    Turning,
+    Vector,
+    moves,
+)
 
 SIDES = {2: ("left", "right", "bottom", "top"), 3: ("left", "right", "front", "back", "bottom", "top")}
 
@@ -32,16 +45,30 @@ class Surface(Section):
         default=None,
         description="friction coefficient against everything that no [[pair]] names; wins over the material",
     )
+    since: NotNegative | None = Field(default=None, description="time at which the wall appears (s); 0 if absent")
+    until: Positive | None = Field(default=None, description="time at which the wall is removed (s); never if absent")
+
+    def mistakes(self, dimension: int) -> Iterator[Problem]:
+        if self.since is not None and self.until is not None and self.since >= self.until:
+            yield self.wrong("until", f"must come after since = {self.since:g}; swap them or remove one")
 
 
 class DrivenSurface(Surface):
-    """A wall with prescribed motion: velocity, oscillation and rotation add up."""
+    """A wall with prescribed motion: velocity, displacement, oscillation and rotation add up."""
 
     point: Vector = Field(description="a point of the wall; its middle when it is finite (m)")
-    velocity: Vector | None = Field(default=None, description="constant velocity (m/s)")
+    velocity: TimedVector | None = Field(
+        default=None, description="velocity (m/s); each component a number, a formula in t or a table"
+    )
+    displacement: TimedVector | None = Field(
+        default=None, description="displacement from the start (m); each component a formula in t or a table"
+    )
     oscillation: Oscillation | None = Field(default=None, description="{ amplitude, frequency, phase }")
-    rotation: Numbers | None = Field(
-        default=None, description="angular velocity (rad/s): a number in 2D, a vector in 3D"
+    rotation: Turning | None = Field(
+        default=None, description="angular velocity (rad/s): a number, formula or table in 2D, a vector of them in 3D"
+    )
+    angle: Turning | None = Field(
+        default=None, description="angle from the start (rad), instead of rotation: a formula or table, a vector in 3D"
     )
     about: Vector | None = Field(default=None, description="centre of the rotation (m); the wall's own point if absent")
 
@@ -55,14 +82,19 @@ class DrivenSurface(Surface):
         return Oscillation(**value)
 
     def mistakes(self, dimension: int) -> Iterator[Problem]:
-        yield from self.wrong_lengths(dimension, "point", "velocity", "about")
+        yield from super().mistakes(dimension)
+        yield from self.wrong_lengths(dimension, "point", "velocity", "displacement", "about")
         if self.oscillation is not None:
             wrong = self.oscillation.wrong_lengths(dimension, "amplitude")
             yield from (problem.inside("oscillation") for problem in wrong)
-        if self.rotation is not None and self.rotation.shape != (() if dimension == 2 else (3,)):
-            yield self.wrong("rotation", "must be a number in 2D and a vector of 3 in 3D (rad/s)")
-        if self.about is not None and self.rotation is None:
-            yield self.wrong("about", "is the centre of a rotation; give rotation too, or remove it")
+        for key, unit in (("rotation", "rad/s"), ("angle", "rad")):
+            value = getattr(self, key)
+            if value is not None and (len(value) if isinstance(value, tuple) else 0) != (0 if dimension == 2 else 3):
+                yield self.wrong(key, f"must be a number in 2D and a vector of 3 in 3D ({unit})")
+        if self.rotation is not None and self.angle is not None:
+            yield self.wrong("angle", "given together with rotation; keep one of them")
+        if self.about is not None and self.rotation is None and self.angle is None:
+            yield self.wrong("about", "is the centre of a rotation; give rotation or angle too, or remove it")
 
 
 class Plane(DrivenSurface):
@@ -112,17 +144,32 @@ class Piston(Surface):
     point: Vector = Field(description="a point of the piston's face (m)")
     normal: Direction = Field(description="direction from the piston into the grains")
     mass: Positive | None = Field(default=None, description="mass of a free piston (kg; per metre of depth in 2D)")
-    load: Number | None = Field(default=None, description="force that presses a free piston into the grains (N)")
-    velocity: Number | None = Field(
+    load: Timed | None = Field(
+        default=None, description="force that presses a free piston into the grains (N): a number, formula or table"
+    )
+    velocity: Timed | None = Field(
         default=None, description="velocity along the normal (m/s): at the start with mass, prescribed without"
+    )
+    displacement: Timed | None = Field(
+        default=None, description="displacement of a driven piston along its normal (m): a formula in t or a table"
     )
 
     def mistakes(self, dimension: int) -> Iterator[Problem]:
+        yield from super().mistakes(dimension)
         yield from self.wrong_lengths(dimension, "point", "normal")
-        if self.mass is None and self.velocity is None:
+        if self.mass is None and self.velocity is None and self.displacement is None:
             yield Problem(
-                "mass", ABSENT, "missing; give mass (and load) for a free piston or velocity for a driven one"
+                "mass",
+                ABSENT,
+                "missing; give mass (and load) for a free piston, velocity or displacement for a driven one",
             )
+        if self.mass is not None and self.displacement is not None:
+            yield self.wrong("displacement", "belongs to a driven piston; remove it or mass")
+        if self.mass is not None and self.velocity is not None:
+            if moves(self.velocity):
+                yield self.wrong("velocity", "is that at the start for a piston with mass; give a number, or no mass")
+            if self.since:
+                yield self.wrong("velocity", "a piston that appears later starts at rest; remove velocity or since")
         if self.mass is None and self.load is not None:
             yield self.wrong("load", "needs a mass; give mass too, or velocity alone")
 
@@ -136,12 +183,16 @@ class Box(Section):
     open: tuple[str, ...] = Field(default=(), description="sides left out: left, right, front, back, bottom, top")
     material: Name | None = Field(default=None, description="name of the material")
     friction: Coefficient | None = Field(default=None, description="friction coefficient of all its walls")
+    since: NotNegative | None = Field(default=None, description="time at which its walls appear (s); 0 if absent")
+    until: Positive | None = Field(default=None, description="time at which they are removed (s); never if absent")
 
     def mistakes(self, dimension: int) -> Iterator[Problem]:
         wrong = list(self.wrong_lengths(dimension, "lower", "upper"))
         yield from wrong
         if not wrong and not all(low < high for low, high in zip(self.lower, self.upper)):
             yield self.wrong("lower", f"must lie below upper = {list(self.upper)} along each axis; swap them")
+        if self.since is not None and self.until is not None and self.since >= self.until:
+            yield self.wrong("until", f"must come after since = {self.since:g}; swap them or remove one")
         for i, side in enumerate(self.open):
             if side not in SIDES[dimension]:
                 yield Problem(f"open[{i}]", side, f"must be one of {', '.join(SIDES[dimension])} in {dimension}D")
@@ -160,6 +211,8 @@ class Box(Section):
                     normal=normal,
                     material=self.material,
                     friction=self.friction,
+                    since=self.since,
+                    until=self.until,
                 )
 
     def side_name(self, side: str) -> str:

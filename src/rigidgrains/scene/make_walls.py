@@ -9,10 +9,11 @@ import numpy as np
 
 from .. import walls
 from ..detect import shapes
-from .confinement import Cylinder, DrivenSurface, Piston, Plane
+from ..stage import course
+from .confinement import Cylinder, DrivenSurface, Piston, Plane, Surface
 from .friction import FrictionTable
 from .scene import Scene
-from .values import Array, in_space
+from .values import Array, in_space, moves
 
 
 def make_walls(scene: Scene, friction: FrictionTable) -> list[walls.Wall]:
@@ -28,15 +29,24 @@ def make_walls(scene: Scene, friction: FrictionTable) -> list[walls.Wall]:
 def driven(table: DrivenSurface, shape: walls.Shape, friction: FrictionTable) -> walls.Wall:
     """A fixed or driven wall."""
     drive = walls.Drive()
-    if table.velocity is not None:
+    if table.velocity is not None and moves(table.velocity):
+        drive.speed = course.in_space(table.velocity)
+    elif table.velocity is not None:
         drive.velocity = in_space(table.velocity)
+    if table.displacement is not None:
+        drive.path = course.in_space(table.displacement)
     if table.oscillation is not None:
         drive.amplitude = in_space(table.oscillation.amplitude)
         drive.frequency, drive.phase = table.oscillation.frequency, table.oscillation.phase
-    if table.rotation is not None:
-        drive.spin = np.array([0.0, 0.0, float(table.rotation)]) if table.rotation.ndim == 0 else table.rotation.copy()
-        drive.about = None if table.about is None else in_space(table.about)
-    return walls.Wall(table.name, shape, friction.row(table.material, table.friction), drive)
+    if table.rotation is not None and moves(table.rotation):
+        drive.rate = about_z(table.rotation)
+    elif table.rotation is not None:
+        drive.spin = course.values(about_z(table.rotation), 0.0)
+    if table.angle is not None:
+        drive.turn = about_z(table.angle)
+    if table.about is not None:
+        drive.about = in_space(table.about)
+    return timed(walls.Wall(table.name, shape, friction.row(table.material, table.friction), drive), table)
 
 
 def piston_wall(table: Piston, friction: FrictionTable) -> walls.Wall:
@@ -46,10 +56,31 @@ def piston_wall(table: Piston, friction: FrictionTable) -> walls.Wall:
         table.name, shapes.Plane(in_space(table.point), normal), friction.row(table.material, table.friction)
     )
     if table.mass is not None:
-        wall.mass, wall.load = table.mass, table.load or 0.0
+        wall.mass = table.mass
+        if table.load is not None and moves(table.load):
+            wall.load_course = table.load
+        wall.load = 0.0 if table.load is None else course.read_course(table.load).value(0.0)
+    elif table.velocity is not None and moves(table.velocity):
+        wall.drive.speed = course.along(normal, table.velocity)
     elif table.velocity is not None:
         wall.drive.velocity = table.velocity * normal
+    if table.displacement is not None:
+        wall.drive.path = course.along(normal, table.displacement)
+    return timed(wall, table)
+
+
+def timed(wall: walls.Wall, table: Surface) -> walls.Wall:
+    """When a wall is there."""
+    if table.since:
+        wall.since = table.since
+    if table.until is not None:
+        wall.until = table.until
     return wall
+
+
+def about_z(turning: Any) -> course.Courses:
+    """Three courses: one number or course is about z, as in 2D."""
+    return course.in_space(turning if isinstance(turning, tuple) else (0.0, 0.0, turning))
 
 
 def plane_shape(table: Plane) -> Any:

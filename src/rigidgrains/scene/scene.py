@@ -15,7 +15,7 @@ from .grains import Grains
 from .references import Tables, repeated_names, unknown_names
 from .section import Section, vector_length
 from .settings import Force, Material, Output, Pair, Run, Solver
-from .values import Coefficient, Vector
+from .values import Coefficient, TimedVector
 
 if TYPE_CHECKING:
     from ..bodies import Bodies
@@ -43,7 +43,9 @@ class Scene(Section):
 
     title: str | None = Field(default=None, strict=True, description="a line about the scene")
     dimension: Literal[2, 3] = Field(default=2, description="2 for disks, 3 for spheres")
-    gravity: Vector | None = Field(default=None, description="acceleration of gravity (m/s^2); none if absent")
+    gravity: TimedVector | None = Field(
+        default=None, description="acceleration of gravity (m/s^2), each component a number, formula or table"
+    )
     friction: Coefficient = Field(default=0.5, description="friction coefficient wherever no other is given")
     grains: list[Grains] = Field(default_factory=list, description="groups of grains")
     plane: list[Plane] = Field(default_factory=list, description="planes and finite plates")

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import PlainSerializer, PlainValidator, StringConstraints, WithJsonSchema
 
+from ..stage.course import Constant, Course, read_course
+
 Array = NDArray[np.float64]
 FARTHEST = 1e100
 
@@ -107,6 +109,29 @@ def direction(value: Any) -> tuple[float, ...]:
     return tuple(component / length for component in x)
 
 
+def course(value: Any) -> float | Course:
+    """A number, or a course in time: a formula, a table, in Python also a function."""
+    read = read_course(value)
+    return read.number if isinstance(read, Constant) else read
+
+
+def moving_vector(value: Any) -> tuple[float | Course, ...]:
+    """A vector whose components may be courses in time."""
+    if not isinstance(value, (list, tuple, np.ndarray)) or len(value) not in (2, 3):
+        raise ValueError("must be a vector: a list of as many numbers or formulas as the scene has dimensions")
+    return tuple(course(component) for component in value)
+
+
+def turning(value: Any) -> Any:
+    """A number or course about z in 2D, a vector of them in 3D."""
+    return moving_vector(value) if isinstance(value, (list, tuple, np.ndarray)) else course(value)
+
+
+def moves(value: Any) -> bool:
+    """True when a number, or a component of a vector, depends on time."""
+    return any(not isinstance(part, float) for part in (value if isinstance(value, tuple) else (value,)))
+
+
 def positives(value: Any) -> Array:
     """A list of numbers greater than zero."""
     array = numbers(value)
@@ -132,6 +157,15 @@ def schema(kind: str, **more: Any) -> WithJsonSchema:
     return WithJsonSchema({"type": kind, **more})
 
 
+def plain_words(value: Any) -> Any:
+    """Courses as they are written."""
+    if isinstance(value, tuple):
+        return [plain_words(part) for part in value]
+    return value.words() if value is not None and not isinstance(value, float) else value
+
+
+KINDS = [{"type": "number"}, {"type": "string"}, {"type": "object"}]
+COURSE = {"anyOf": KINDS}
 NUMBER_LIST = {"type": "array", "items": {"type": "number"}}
 as_list = PlainSerializer(lambda array: array.tolist())
 
@@ -152,6 +186,15 @@ Direction = Annotated[
     PlainValidator(direction),
     PlainSerializer(list),
     schema("array", items={"type": "number"}, minItems=2),
+]
+written = PlainSerializer(plain_words)
+Timed = Annotated[Any, PlainValidator(course), written, WithJsonSchema(COURSE)]
+TimedVector = Annotated[Any, PlainValidator(moving_vector), written, schema("array", items=COURSE, minItems=2)]
+Turning = Annotated[
+    Any,
+    PlainValidator(turning),
+    written,
+    WithJsonSchema({"anyOf": [*KINDS, {"type": "array", "items": COURSE}]}),
 ]
 Positives = Annotated[Array, PlainValidator(positives), as_list, schema("array", items={"type": "number"})]
 Shares = Annotated[Array, PlainValidator(shares), as_list, schema("array", items={"type": "number"})]

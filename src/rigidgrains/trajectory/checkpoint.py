@@ -20,6 +20,9 @@ from ..detect.grid import PairList
 from ..detect.neighbours import Neighbours, WallList
 from ..observe.report import Tally
 from ..solve.sweeps import SolveReport
+from ..stage.course import rebuild_courses, words_of
+from ..stage.recall import recall
+from ..stage.stage import Stage
 from . import cell_table, law_table, wall_table
 from .errors import TrajectoryError
 
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
 
 Arrays = dict[str, NDArray[Any]]
 
-BODY = ("position", "radius", "mass", "motion", "orientation", "material", "force", "gravity", "friction")
+BODY = ("position", "radius", "mass", "motion", "orientation", "material", "force", "gravity", "friction", "id")
 SOLVERS = "rigidgrains.solve."  # the only modules from which a file may name a class
 
 
@@ -36,7 +39,7 @@ def pack(simulation: Simulation) -> tuple[Arrays, str]:
     """The state of a simulation between two steps: arrays, and JSON text."""
     bodies, near, contacts = simulation.bodies, simulation.neighbours, simulation.contacts
     arrays: Arrays = {name: getattr(bodies, name) for name in BODY}
-    arrays |= wall_table.placement(bodies)
+    arrays |= wall_table.placement(bodies.all_walls)
     arrays |= {
         "skin": near.skin,
         "reference": near.reference,
@@ -66,7 +69,9 @@ def pack(simulation: Simulation) -> tuple[Arrays, str]:
             arrays[f"contact_{name}"] = columns
     text = {
         "dimension": bodies.dimension,
-        "walls": json.loads(wall_table.describe(bodies.walls)),
+        "walls": json.loads(wall_table.describe(bodies.all_walls)),
+        "stage": None if bodies.stage is None else bodies.stage.pack(bodies),
+        "gravity": None if bodies.gravity_course is None else words_of(bodies.gravity_course),
         "laws": law_table.describe(bodies.laws),
         "groups": {name: [part.start, part.stop] for name, part in bodies.groups.items()},
         "builds": near.builds,
@@ -82,17 +87,28 @@ def pack(simulation: Simulation) -> tuple[Arrays, str]:
     return arrays, json.dumps(text)
 
 
-def unpack(arrays: Arrays, text: str, *, solver: Any = None, laws: Any = None) -> Simulation:
-    """The simulation that was packed; `solver` and `laws` replace those it had."""
+def unpack(
+    arrays: Arrays, text: str, *, solver: Any = None, laws: Any = None, functions: dict[str, Any] | None = None
+) -> Simulation:
+    """The simulation that was packed; `solver` and `laws` replace those it had, `functions` those that were lost."""
     from ..simulation import Simulation
 
     words = json.loads(text)
-    walls = wall_table.rebuild(json.dumps(words["walls"]), arrays)
+    at = {name: arrays[name] for name in wall_table.PLACEMENT if name in arrays}
+    walls = wall_table.rebuild(json.dumps(words["walls"]), at)
     groups = {name: slice(*ends) for name, ends in words["groups"].items()}
     laws = law_table.rebuild(words.get("laws", []), arrays) if laws is None else laws
-    own: dict[str, Any] = {name: arrays[name] for name in BODY}
+    own: dict[str, Any] = {name: arrays[name] for name in BODY if name in arrays}
     bodies = Bodies(words["dimension"], **own, walls=walls, groups=groups, laws=laws, cell=cell_table.rebuild(arrays))
     bodies.image = arrays.get("image", bodies.image)
+    bodies.gravity_course = rebuild_courses(words.get("gravity"))
+    if words.get("stage") is not None:
+        bodies.stage = Stage.unpack(bodies, words["stage"])
+    if missing := recall(bodies, functions or {}):
+        wanted = ", ".join(f"{place!r}: ..." for place in missing)
+        raise TrajectoryError(
+            f"this run used functions of its own; pass them to resume() again: functions={{{wanted}}}"
+        )
     solver = decode(words["solver"]) if solver is None else solver
     simulation = Simulation(bodies, dt=words["clock"][0], solver=solver, seed=words["seed"])
     simulation.set_clock(*words["clock"])

@@ -251,9 +251,9 @@ class Frame:
 
     @cached_property
     def walls(self) -> list[Wall]:
-        """The walls, where they are in this frame."""
-        names = ("wall_point", "wall_normal", "wall_along", "wall_about")
-        return wall_table.rebuild(self._walls, {name: self._read(f"FieldData/{name}") for name in names})
+        """The walls that are there, where they are in this frame."""
+        at = {name: self._read(f"FieldData/{name}") for name in wall_table.PLACEMENT if self._has(f"FieldData/{name}")}
+        return wall_table.rebuild(self._walls, at)
 
     @property
     def has_contacts(self) -> bool:

@@ -163,6 +163,20 @@ class Trajectory:
             return {name: np.asarray(column[:rows]) for name, column in group.items()}
         return {name: self.figures(name) for name in self._figures}
 
+    @property
+    def wall_names(self) -> list[str]:
+        """Names of the walls of the scene, also of those that are not there all the time."""
+        told = self._file["history/wall_force"].attrs.get("walls") if "history/wall_force" in self._file else None
+        return [wall.name for wall in self[-1].walls] if told is None else list(json.loads(told))
+
+    @property
+    def wall_force(self) -> Array:
+        """(frames, walls, 3) N, force of the grains on each wall of the scene; zero for those that are not there."""
+        names, out = self.wall_names, np.zeros((len(self), len(self.wall_names), 3))
+        for k, frame in enumerate(self):
+            out[k, [names.index(wall.name) for wall in frame.walls]] = frame.wall_force
+        return out
+
     def at(self, time: float) -> Frame:
         """The frame closest to a time (s)."""
         return self[int(np.argmin(np.abs(self.times - time)))]

@@ -57,13 +57,13 @@ def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[s
         once=({} if bodies.cell is None else {"image": bodies.image})
         | {
             "radius": bodies.radius.astype(precision, copy=False),
-            "id": np.arange(n),
+            "id": bodies.id,
             "mass": bodies.mass.astype(precision, copy=False),
             "material": bodies.material,
             "external_force": bodies.force.astype(precision) if len(bodies.force) else np.zeros((n, 3), precision),
         },
         scalars=scalars,
-        tables=wall_table.placement(bodies)
+        tables=wall_table.placement(bodies.walls)
         | {
             "wall_velocity": bodies.motion[walls, 0:3],
             "wall_velocity_before": before[walls, 0:3],

@@ -16,11 +16,18 @@ if TYPE_CHECKING:
     from ..solve.sweeps import Sweeps
 
 
-def resume(path: str | Path, *, solver: Sweeps | None = None, laws: list[Law] | None = None) -> Simulation:
+def resume(
+    path: str | Path,
+    *,
+    solver: Sweeps | None = None,
+    laws: list[Law] | None = None,
+    functions: dict[str, Any] | None = None,
+) -> Simulation:
     """The simulation at the last checkpoint of a trajectory, to the bit.
 
     solver : replaces the one of the file; needed if that was a class of your own
     laws   : replace those of the file; needed if one of them holds a function or is a class of your own
+    functions : functions of time by their places, {"lid.load": f} for instance, if the scene was made with any
 
     >>> simulation = rg.resume("run.vtkhdf")
     >>> simulation.observe(rg.TrajectoryWriter("run.vtkhdf", resume=True), every=50)
@@ -35,7 +42,7 @@ def resume(path: str | Path, *, solver: Sweeps | None = None, laws: list[Law] | 
             text = store.get_text(group, "text")
         except (OSError, KeyError, RuntimeError) as problem:
             raise damaged(Path(path), problem) from None
-        return checkpoint.unpack(arrays, text, solver=solver, laws=laws)
+        return checkpoint.unpack(arrays, text, solver=solver, laws=laws, functions=functions)
 
 
 def checkpoint_of(path: Path) -> str:

@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bodies import Bodies
 from ..detect.shapes import Cylinder, Plane, Plate
+from ..stage.course import rebuild_course, rebuild_courses, words_of
 from ..walls import Drive, Wall
 
 Array = NDArray[np.float64]
+
+COURSES = ("path", "speed", "turn", "rate")  # of a drive
+PLACEMENT = ("wall_point", "wall_normal", "wall_along", "wall_about", "wall_spin", "wall_load")
 
 
 def describe(walls: list[Wall]) -> str:
@@ -21,25 +24,25 @@ def describe(walls: list[Wall]) -> str:
     return json.dumps([_describe(wall) for wall in walls])
 
 
-def placement(bodies: Bodies) -> dict[str, Array]:
+def placement(walls: list[Wall]) -> dict[str, Array]:
     """Arrays (walls, 3): a point of each wall (m), its normal or axis, the first side of a plate, the centre of
-    rotation (m; not a number where it turns about its own point)."""
+    rotation (m; not a number where it turns about its own point), the spin (rad/s) and the load (N) of the step."""
     nowhere, zero = np.full(3, math.nan), np.zeros(3)
-    shapes: list[Any] = [wall.shape for wall in bodies.walls]
-    about = [nowhere if wall.drive.about is None else wall.drive.about for wall in bodies.walls]
+    shapes: list[Any] = [wall.shape for wall in walls]
     return {
         "wall_point": _rows([shape.point for shape in shapes]),
         "wall_normal": _rows([shape.axis if isinstance(shape, Cylinder) else shape.normal for shape in shapes]),
         "wall_along": _rows([shape.along if isinstance(shape, Plate) else zero for shape in shapes]),
-        "wall_about": _rows(about),
+        "wall_about": _rows([nowhere if wall.drive.about is None else wall.drive.about for wall in walls]),
+        "wall_spin": _rows([wall.drive.spin for wall in walls]),
+        "wall_load": _rows([wall.load * wall.normal if wall.guided else zero for wall in walls]),
     }
 
 
 def rebuild(text: str, at: dict[str, Array]) -> list[Wall]:
-    """The walls that `describe` and `placement` told of."""
+    """The walls that `describe` and `placement` told of; older files have neither spin nor load of the step."""
     return [
-        _rebuild(words, *(at[name][w].copy() for name in ("wall_point", "wall_normal", "wall_along", "wall_about")))
-        for w, words in enumerate(json.loads(text))
+        _rebuild(words, {name: rows[w].copy() for name, rows in at.items()}) for w, words in enumerate(json.loads(text))
     ]
 
 
@@ -51,35 +54,47 @@ def _describe(wall: Wall) -> dict[str, Any]:
     if isinstance(shape, Cylinder):
         words |= {"radius": float(shape.radius), "inside": bool(shape.inside), "half": float(shape.half)}
     if wall.guided:
-        words |= {"mass": float(wall.mass), "load": float(wall.load)}
+        words |= {"mass": float(wall.mass), "load": float(wall.load) if wall.load_course is None else 0.0}
+    if wall.load_course is not None:
+        words["load_course"] = wall.load_course.words()
+    words |= {name: getattr(wall, name) for name in ("since", "until") if math.isfinite(getattr(wall, name))}
     drive = wall.drive
+    words |= {name: words_of(getattr(drive, name)) for name in COURSES if getattr(drive, name) is not None}
+    turns = drive.turn is not None or drive.rate is not None
     return words | {
         "velocity": drive.velocity.tolist(),
         "amplitude": drive.amplitude.tolist(),
         "frequency": drive.frequency,
         "phase": drive.phase,
-        "spin": drive.spin.tolist(),
+        "spin": [0.0, 0.0, 0.0] if turns else drive.spin.tolist(),
     }
 
 
-def _rebuild(words: dict[str, Any], point: Array, normal: Array, along: Array, about: Array) -> Wall:
+def _rebuild(words: dict[str, Any], at: dict[str, Array]) -> Wall:
     shape: Any
+    point, normal, about = at["wall_point"], at["wall_normal"], at["wall_about"]
     if words["shape"] == "plane":
         shape = Plane(point, normal)
     elif words["shape"] == "plate":
-        shape = Plate(point, normal, along, tuple(words["half"]))
+        shape = Plate(point, normal, at["wall_along"], tuple(words["half"]))
     else:
         shape = Cylinder(point, normal, words["radius"], words["inside"], words["half"])
+    courses = {name: rebuild_courses(words.get(name)) for name in COURSES}
+    turns = courses["turn"] is not None or courses["rate"] is not None
     drive = Drive(
         np.array(words["velocity"]),
         np.array(words["amplitude"]),
         words["frequency"],
         words["phase"],
-        np.array(words["spin"]),
+        at["wall_spin"] if turns else np.array(words["spin"]),
         None if np.isnan(about[0]) else about,
+        **courses,
     )
-    mass, load = words.get("mass", math.inf), words.get("load", 0.0)
-    return Wall(words["name"], shape, words["material"], drive, mass, load)
+    mass, load, course = words.get("mass", math.inf), words.get("load", 0.0), None
+    if "load_course" in words:
+        course, load = rebuild_course(words["load_course"]), float(at["wall_load"] @ normal)
+    times = {name: words[name] for name in ("since", "until") if name in words}
+    return Wall(words["name"], shape, words["material"], drive, mass, load, course, **times)
 
 
 def _rows(vectors: list[Array]) -> Array:

@@ -124,10 +124,12 @@ class TrajectoryWriter(Observer):
         self.keep("run", json.dumps(self._run))
         self.keep("report", "{}")
         file.attrs["seed"], file.attrs["dimension"] = simulation.seed, simulation.bodies.dimension
-        walls = len(simulation.bodies.walls)
+        names = [wall.name for wall in simulation.bodies.all_walls]
         for name in COLUMNS:
             file.create_dataset(f"history/{name}", (0,), float, maxshape=(None,), chunks=(ROWS,))
-        file.create_dataset("history/wall_force", (0, walls, 3), float, maxshape=(None, None, 3), chunks=(ROWS, 4, 3))
+        force = (0, len(names), 3)
+        file.create_dataset("history/wall_force", force, float, maxshape=(None, None, 3), chunks=(ROWS, 4, 3))
+        file["history/wall_force"].attrs["walls"] = json.dumps(names)
         clouds = self._clouds(simulation)
         self._series = [
             Series.create(file, name, cloud, compression=self._compression, expected=simulation.bodies.count)

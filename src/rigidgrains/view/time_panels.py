@@ -51,13 +51,9 @@ class Record:
         if isinstance(source, History):
             rows = np.array(source.rows, dtype=float).reshape(-1, len(COLUMNS))
             force = np.array(source.wall_force, dtype=float).reshape(len(rows), -1, 3)
-            return cls(dict(zip(COLUMNS, rows.T)), force, [f"wall {w}" for w in range(force.shape[1])])
+            return cls(dict(zip(COLUMNS, rows.T)), force, source.wall_names)
         columns = dict(source.history)
-        if "wall_force" in columns:
-            force = columns.pop("wall_force")
-        else:
-            force = np.array([frame.wall_force for frame in source])
-        names = [wall.name for wall in source[-1].walls]
+        force, names = columns.pop("wall_force") if "wall_force" in columns else source.wall_force, source.wall_names
         meter = source.report.get("rigidity", {})
         return cls(columns, force.reshape(len(force), -1, 3), names, meter.get("momentum_error") is not None)
 

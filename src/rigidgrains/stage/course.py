@@ -1,0 +1,261 @@
+"""The course of a quantity in time: a constant, a formula, a table, or a function of the user's own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .formula import compile_formula, evaluate
+
+Array = NDArray[np.float64]
+
+# Gauss-Legendre points and weights on [0, 1]
+POINTS = (0.5, 0.7692346550528415, 0.23076534494715845, 0.953089922969332, 0.04691007703066802)
+WEIGHTS = (0.28444444444444444, 0.23931433524968324, 0.23931433524968324, 0.11846344252809454, 0.11846344252809454)
+
+
+class Course(Protocol):
+    """A number that depends on time."""
+
+    def value(self, t: float) -> float:
+        """At a time (s)."""
+
+    def mean(self, t: float, dt: float) -> float:
+        """Mean over [t, t + dt]."""
+
+    def words(self) -> Any:
+        """As it is written in a scene, and in files."""
+
+
+Courses = tuple[Course, Course, Course]
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The same at all times."""
+
+    number: float
+
+    def value(self, t: float) -> float:
+        return self.number
+
+    def mean(self, t: float, dt: float) -> float:
+        return self.number
+
+    def words(self) -> Any:
+        return self.number
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula in t (s); its mean over a step is that of five Gauss points."""
+
+    text: str
+    _code: Any = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_code", compile_formula(self.text))
+
+    def value(self, t: float) -> float:
+        return evaluate(self._code, self.text, t)
+
+    def mean(self, t: float, dt: float) -> float:
+        return gauss_mean(self, t, dt)
+
+    def words(self) -> Any:
+        return self.text
+
+    def __repr__(self) -> str:
+        return repr(self.text)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Values at times, with straight lines between them, or smooth without overshoot; constant beyond both ends.
+
+    times, values : (k,) s and whatever the quantity is measured in
+    """
+
+    times: tuple[float, ...]
+    values: tuple[float, ...]
+    smooth: bool = False
+
+    @cached_property
+    def _curve(self) -> Any:
+        from scipy.interpolate import PchipInterpolator, PPoly
+
+        if self.smooth and len(self.times) > 1:
+            return PchipInterpolator(self.times, self.values)
+        steps = np.diff(self.times)
+        slopes = np.diff(self.values) / steps
+        return PPoly(np.array([slopes, self.values[:-1]]), np.array(self.times))
+
+    @cached_property
+    def _sum(self) -> Any:
+        return self._curve.antiderivative()
+
+    def value(self, t: float) -> float:
+        if t <= self.times[0] or t >= self.times[-1]:
+            return self.values[0] if t <= self.times[0] else self.values[-1]
+        return float(self._curve(t))
+
+    def mean(self, t: float, dt: float) -> float:
+        first, last = self.times[0], self.times[-1]
+        area = self.values[0] * max(0.0, min(t + dt, first) - t) + self.values[-1] * max(0.0, t + dt - max(t, last))
+        start, end = max(t, first), min(t + dt, last)
+        if start < end:
+            area += float(self._sum(end) - self._sum(start))
+        return area / dt
+
+    def words(self) -> Any:
+        table = [list(row) for row in zip(self.times, self.values)]
+        return {"table": table, "smooth": True} if self.smooth else {"table": table}
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of the user's own; it cannot be kept in a file."""
+
+    function: Callable[[float], float]
+
+    def value(self, t: float) -> float:
+        value = self.function(t)
+        if not (isinstance(value, (int, float, np.number)) and math.isfinite(value)):
+            raise ValueError(f"function {self.function!r} has no value at t = {t:g} s: it gave {value!r}")
+        return float(value)
+
+    def mean(self, t: float, dt: float) -> float:
+        return gauss_mean(self, t, dt)
+
+    def words(self) -> Any:
+        return {"function": getattr(self.function, "__name__", "function")}
+
+
+@dataclass(frozen=True)
+class Multiple:
+    """A course times a number: a component of a motion along a direction."""
+
+    factor: float
+    course: Course
+
+    def value(self, t: float) -> float:
+        return self.factor * self.course.value(t)
+
+    def mean(self, t: float, dt: float) -> float:
+        return self.factor * self.course.mean(t, dt)
+
+    def words(self) -> Any:
+        return {"times": self.factor, "course": self.course.words()}
+
+
+def gauss_mean(course: Course, t: float, dt: float) -> float:
+    """Mean over [t, t + dt] by five points: exact to rounding for anything smooth on the scale of a step."""
+    return sum(weight * course.value(t + point * dt) for point, weight in zip(POINTS, WEIGHTS))
+
+
+def read_course(value: Any) -> Course:
+    """From a number, a formula, a table or a function; ValueError says what is wrong."""
+    if isinstance(value, (Constant, Formula, Table, Function, Multiple)):
+        return value
+    if isinstance(value, str):
+        formula = Formula(value)
+        formula.value(0.0)
+        return formula
+    if isinstance(value, dict):
+        return _read_table(value)
+    if callable(value):
+        function = Function(value)
+        function.value(0.0)
+        return function
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
+        raise ValueError(
+            "must be a number, a formula in t such as '0.01*sin(2*pi*5*t)', or { table = [[0.0, 0.0], [1.0, 0.1]] }"
+        )
+    number = float(value)
+    if not abs(number) <= 1e100:
+        raise ValueError("must be a finite number")
+    return Constant(number)
+
+
+def _read_table(words: dict[str, Any]) -> Table:
+    if unknown := sorted(set(words) - {"table", "smooth"}):
+        raise ValueError(f"has the unknown key '{unknown[0]}'; write {{ table = [[t, value], ...], smooth = true }}")
+    if not isinstance(smooth := words.get("smooth", False), bool):
+        raise ValueError("smooth must be true or false")
+    try:
+        rows = np.array(words.get("table"), dtype=float)
+    except (ValueError, TypeError):
+        rows = np.empty(0)
+    if rows.ndim != 2 or rows.shape[1] != 2 or len(rows) < 2 or not (np.abs(rows) <= 1e100).all():
+        raise ValueError("needs a table of two rows or more, each [time, value], such as [[0.0, 0.0], [1.0, 0.1]]")
+    late = np.flatnonzero(np.diff(rows[:, 0]) <= 0.0)
+    if late.size:
+        a, b = rows[late[0], 0], rows[late[0] + 1, 0]
+        raise ValueError(f"the times of a table must increase: {b:g} s comes after {a:g} s; sort the rows")
+    return Table(tuple(rows[:, 0].tolist()), tuple(rows[:, 1].tolist()), smooth)
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A function of the user's own, in a file: only its name is known."""
+
+    name: str
+
+    def value(self, t: float) -> float:
+        raise ValueError(f"function '{self.name}' was not kept in the file; pass it again")
+
+    def mean(self, t: float, dt: float) -> float:
+        return self.value(t)
+
+    def words(self) -> Any:
+        return {"function": self.name}
+
+
+def rebuild_course(words: Any) -> Course:
+    """The course that `words` told of; a function is lost."""
+    if isinstance(words, dict) and "function" in words:
+        return Lost(words["function"])
+    if isinstance(words, dict) and "times" in words:
+        return Multiple(words["times"], rebuild_course(words["course"]))
+    return read_course(words)
+
+
+def rebuild_courses(words: list[Any] | None) -> Courses | None:
+    """Three courses, None if there are none."""
+    if words is None:
+        return None
+    x, y, z = (rebuild_course(part) for part in words)
+    return x, y, z
+
+
+def means(courses: Courses, t: float, dt: float) -> Array:
+    """(3,) means over a step."""
+    return np.array([course.mean(t, dt) for course in courses])
+
+
+def values(courses: Courses, t: float) -> Array:
+    """(3,) at a time."""
+    return np.array([course.value(t) for course in courses])
+
+
+def in_space(courses: Any) -> Courses:
+    """Three courses from two or three numbers or courses."""
+    full = [*(read_course(course) for course in courses), *[Constant(0.0)] * (3 - len(courses))]
+    return full[0], full[1], full[2]
+
+
+def along(direction: Array, course: Any) -> Courses:
+    """Motion along a direction (3,)."""
+    read = read_course(course)
+    parts = [Multiple(float(x), read) if x else Constant(0.0) for x in direction]
+    return parts[0], parts[1], parts[2]
+
+
+def words_of(courses: Courses) -> list[Any]:
+    return [course.words() for course in courses]
