@@ -51,7 +51,7 @@ class FramePacker:
 
     def pack(self, frame: Frame, static: int, *, key: bool) -> bytes:
         """The packet of a frame; a key frame can be read without those before it."""
-        if key:
+        if key or len(frame.walls) != len(self._walls or []):
             self._forget()
         packet = Packet({"time": frame.time, "step": frame.step, "static": static, "key": not self._before})
         self._add_walls(packet, frame)
