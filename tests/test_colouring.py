@@ -6,10 +6,14 @@ import numpy as np
 import pytest
 from builders import chain, cloud, prepare, triangular
 
-from rigidgrains import theory
+from rigidgrains import bench, theory
+from rigidgrains.bodies import Bodies
+from rigidgrains.contacts import Contacts
+from rigidgrains.detect.colours import HUB
+from rigidgrains.detect.neighbours import Neighbours
 from rigidgrains.reproduce.diffusion import decay
 from rigidgrains.simulation import Simulation
-from rigidgrains.solve.colouring import HUB, find_colouring
+from rigidgrains.solve.colouring import find_colouring
 from rigidgrains.solve.criteria import FixedSweeps, LocalCriterion
 from rigidgrains.solve.kernels import sweep
 from rigidgrains.solve.orders import Coloured
@@ -36,6 +40,12 @@ def threads():
     set_threads(None)
 
 
+def assert_free_of_each_other(problem, contacts):
+    met = problem.pairs[contacts].ravel()
+    met = met[problem.motion[met, 6] > 0.0]
+    assert len(np.unique(met)) == len(met)
+
+
 @pytest.mark.parametrize("bodies", [triangular(8, 40, mu=0.3), cloud(300), chain(9)])
 def test_contacts_of_a_colour_share_no_movable_body(bodies):
     """Except in the overflow list; every contact has one colour."""
@@ -45,11 +55,8 @@ def test_contacts_of_a_colour_share_no_movable_body(bodies):
     for k in range(colouring.count):
         contacts = colouring.sequence[colouring.start[k] : colouring.start[k + 1]]
         assert len(contacts) > 0
-        if k == colouring.overflow:
-            continue
-        met = problem.pairs[contacts].ravel()
-        met = met[problem.motion[met, 6] > 0.0]
-        assert len(np.unique(met)) == len(met)
+        if not colouring.alone[k]:
+            assert_free_of_each_other(problem, contacts)
 
 
 def test_a_piston_is_a_hub_and_a_fixed_wall_is_not():
@@ -59,7 +66,7 @@ def test_a_piston_is_a_hub_and_a_fixed_wall_is_not():
     assert (problem.pairs[:, 1] == piston).sum() > HUB
     assert (problem.pairs[:, 1] == base).sum() > HUB
     colouring = find_colouring(problem, everyone(problem))
-    assert colouring.overflow == colouring.count - 1
+    assert colouring.alone.tolist() == [False] * (colouring.count - 1) + [True]
     overflow = colouring.sequence[colouring.start[-2] :]
     np.testing.assert_array_equal(np.sort(overflow), np.flatnonzero(problem.pairs[:, 1] == piston))
     assert colouring.count <= 2 * 6 + 1
@@ -68,7 +75,7 @@ def test_a_piston_is_a_hub_and_a_fixed_wall_is_not():
 def test_no_overflow_without_hubs():
     problem = prepare(chain(9), DT)
     colouring = find_colouring(problem, everyone(problem))
-    assert colouring.overflow == -1
+    assert not colouring.alone.any()
     assert colouring.count == 2
 
 
@@ -104,7 +111,7 @@ def test_threads_give_the_bits_of_a_serial_sweep(large, threads, number):
     again.begin(large)
     colouring = find_colouring(large, everyone(large))
     assert np.diff(colouring.start).max() >= 500 > np.diff(colouring.start).min()
-    assert colouring.overflow >= 0
+    assert colouring.alone.any()
     rng, same = np.random.default_rng(3), np.random.default_rng(3)
     try:
         for _ in range(10):
@@ -115,6 +122,63 @@ def test_threads_give_the_bits_of_a_serial_sweep(large, threads, number):
     for _ in range(10):
         sweep(again.sequence(same), motion, large.pairs, large.geometry, forces, DT)
     assert found == motion.tobytes() + forces.tobytes()
+
+
+def arranged(bodies, dt=DT, coloured=True):
+    """The contact problem of a run by colours."""
+    neighbours, contacts = Neighbours(), Contacts()
+    neighbours.refresh(bodies, dt)
+    contacts.gather(bodies, neighbours, dt, gap="g_pos", coloured=coloured)
+    return contacts.problem(bodies, dt)
+
+
+@pytest.mark.parametrize("bodies", [triangular(8, 40, mu=0.3), cloud(300), bench.dense_bodies(500)])
+def test_rows_of_a_run_stand_colour_after_colour(bodies):
+    """Free of each other within a colour, except those of pistons and hubs; the same rows as in list order."""
+    problem, listed = arranged(bodies, 0.1), arranged(bodies, 0.1, coloured=False)
+    by = problem.colouring
+    assert listed.colouring is None
+    assert by.start[-1] == problem.count
+    rows = [np.hstack([each.pairs, each.geometry]) for each in (problem, listed)]
+    np.testing.assert_array_equal(*(each[np.lexsort(each.T)] for each in rows))
+    np.testing.assert_array_equal(by.sequence, everyone(problem))
+    for k in range(by.count):
+        assert by.start[k] < by.start[k + 1]
+        if not by.alone[k]:
+            assert_free_of_each_other(problem, by.sequence[by.start[k] : by.start[k + 1]])
+    pistons = {bodies.count + w for w, wall in enumerate(bodies.walls) if wall.guided}
+    for k in np.flatnonzero(by.alone):
+        assert set(problem.pairs[by.start[k] : by.start[k + 1], 1]) <= pistons
+
+
+def test_a_large_grain_among_small_ones_is_a_hub():
+    """Its pairs are swept one after another, all others by colours."""
+    rng = np.random.default_rng(0)
+    direction = rng.normal(size=(400, 3))
+    around = 10.6 * direction / np.linalg.norm(direction, axis=1)[:, None]
+    bodies = Bodies.assemble(
+        dimension=3, position=np.vstack([np.zeros((1, 3)), around]), radius=np.array([10.0] + [0.5] * 400), density=1.0,
+        velocity=np.vstack([np.zeros((1, 3)), -around]),
+    )  # fmt: skip
+    problem = arranged(bodies)
+    hub, by = (problem.pairs == 0).any(axis=1), problem.colouring
+    assert hub.sum() > HUB
+    assert by.alone.sum() == 1
+    np.testing.assert_array_equal(hub, np.repeat(by.alone, np.diff(by.start)))
+
+
+def test_colours_of_a_list_hold_for_its_candidates():
+    """A list is painted once; steps with other candidates go on with its colours."""
+    bodies = bench.dense_bodies(2000)
+    simulation = Simulation(bodies, dt=1e-3, solver=Sweeps(order="coloured", criterion=FixedSweeps(2)))
+    simulation.step()
+    pairs = simulation.neighbours.pairs
+    painted, count = pairs.colour, simulation.contacts.count
+    for _ in range(20):
+        simulation.step()
+    assert simulation.neighbours.pairs is pairs
+    assert pairs.colour is painted
+    assert simulation.contacts.count != count
 
 
 def test_a_checked_sweep_is_the_same_sweep():

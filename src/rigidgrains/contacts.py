@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from .bodies import Bodies
 from .compiled import kernel
 from .detect.candidates import Candidates, PairCandidates, WallCandidates, choose, overlooked
+from .detect.colours import COLOURS, Colouring
 from .detect.neighbours import Neighbours
 from .laws.base import Rows, arrange
+from .threads import in_parts
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
@@ -32,6 +34,7 @@ class ContactProblem:
     forces   : (c, 4) R_n, R_t (3) (N), at first those carried over
     position, radius : centres (m) and radii (m) of the grains
     extra    : (c, 12) columns of laws that plain friction does not have, see solve/extended.py; forces then have seven
+    colouring : the colours, if rows stand colour after colour
     """
 
     motion: Array
@@ -42,6 +45,7 @@ class ContactProblem:
     position: Array
     radius: Array
     extra: Array | None = None
+    colouring: Colouring | None = None
 
     @property
     def count(self) -> int:
@@ -71,7 +75,8 @@ class Contacts:
         self.wall_rows: list[slice] = []
         self._elements = 0
         none = np.empty(0, np.int32)
-        self.candidates = Candidates(PairCandidates(none, none, 0), [])
+        self.candidates = Candidates(PairCandidates(none, none, np.zeros(1, np.int64)), [])
+        self.colouring: Colouring | None = None
         self._pairs = np.empty((0, 2), np.int32)
         self._geometry = np.empty((0, 8))
         self._image = np.empty(0, np.int8)
@@ -146,8 +151,9 @@ class Contacts:
     def problem(self, bodies: Bodies, dt: float) -> ContactProblem:
         """The arrays a solver works on."""
         return ContactProblem(
-            bodies.motion, self.pairs, self.geometry, self.forces, dt, bodies.position, bodies.radius, self.extra
-        )
+            bodies.motion, self.pairs, self.geometry, self.forces, dt, bodies.position, bodies.radius, self.extra,
+            self.colouring,
+        )  # fmt: skip
 
     def law_columns(self, bodies: Bodies, count: int) -> dict[str, Array]:
         """What laws beyond plain friction have written into the first rows.
@@ -194,15 +200,17 @@ class Contacts:
         gap: str,
         speed: Array | None = None,
         before: Array | None = None,
+        coloured: bool = False,
     ) -> None:
         """Make the contact rows of this step and carry the forces over by the identity of each pair.
 
         gap   : "g_pos" closes max(g, 0), Eq. (gpos): overlaps stop growing; "g" removes overlaps within the step
         speed : (n,) m/s, least relative speeds for the choice of candidates
         before : (bodies, 8) motion at the beginning of the step, for laws that ask; the present one if absent
+        coloured : rows of grain pairs colour after colour, not in list order
         """
         floor = 0.0 if gap == "g_pos" else -math.inf
-        self.candidates = choose(bodies, neighbours, dt, speed)
+        self.candidates = choose(bodies, neighbours, dt, speed, coloured=coloured)
         pairs, walls = self.candidates.pairs, self.candidates.walls
         self.count = self.candidates.count
         self._forces, self._carried = self._carried, self._forces
@@ -214,11 +222,12 @@ class Contacts:
         if self.count > len(self._forces) or self._forces.shape[1] != width:
             self._forces = np.empty((len(self._pairs), width))
         listed = neighbours.pairs
-        _fill_pairs(
+        what = (
             listed.start, listed.partner, listed.image, bodies.shifts, pairs.row, pairs.last, bodies.position,
             bodies.radius, bodies.motion, bodies.material, bodies.friction, floor, self._carried, self._pairs,
             self._image, self._geometry, self._forces,
         )  # fmt: skip
+        in_parts(lambda begin, end: _fill_pairs(begin, end, *what), bodies.count, weight=4)
         self.wall_rows = []
         end = pairs.count
         self._image[end : self.count] = 0
@@ -236,8 +245,16 @@ class Contacts:
             )  # fmt: skip
             self._geometry[rows, 3] += near.sink
             self.wall_rows.append(rows)
+        self.colouring = self._colours(bodies) if coloured else None
         if bodies.laws:
             self._prepare(bodies, dt, bodies.motion if before is None else before)
+
+    def _colours(self, bodies: Bodies) -> Colouring:
+        """The colours of the rows: those of grain pairs, the last for hubs, then one for each wall."""
+        pairs = self.candidates.pairs.sizes
+        sizes = np.append(pairs, [rows.stop - rows.start for rows in self.wall_rows]).astype(np.int64)
+        hubs = np.arange(len(pairs)) == COLOURS
+        return Colouring.of_rows(sizes, np.append(hubs, [wall.guided for wall in bodies.walls]).astype(np.bool_))
 
     def accepted(self) -> bool:
         """False when a law wants the step to be solved again, with other rows."""
@@ -304,6 +321,8 @@ class Contacts:
 
 @kernel
 def _fill_pairs(  # type: ignore[no-untyped-def]
+    begin,
+    end,
     start,
     partner,
     image,
@@ -322,8 +341,8 @@ def _fill_pairs(  # type: ignore[no-untyped-def]
     geometry,
     forces,
 ):
-    """Contact rows of grain pairs."""
-    for i in range(start.size - 1):
+    """Contact rows of the pairs of some grains."""
+    for i in range(begin, end):
         for k in range(start[i], start[i + 1]):
             c = row[k]
             if c < 0:

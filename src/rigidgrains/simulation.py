@@ -143,7 +143,15 @@ class Simulation:
             if attempt:
                 bodies.motion[: len(self._kept)] = self._kept
                 integrate.free_velocity(bodies, self.time, dt)
-            self.contacts.gather(bodies, self.neighbours, dt, gap=self.solver.gap, speed=speed, before=self._kept)
+            self.contacts.gather(
+                bodies,
+                self.neighbours,
+                dt,
+                gap=self.solver.gap,
+                speed=speed,
+                before=self._kept,
+                coloured=self.solver.coloured,
+            )
             bound = RUNAWAY * (top_speed(bodies.motion) + bodies.radius.max() / dt)
             spent = self.solver.solve(self.contacts.problem(bodies, dt), self.rng).after(spent)
             self._check_speed(bound, spent.sweeps)

@@ -13,8 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..barrier import raise_to
 from ..bodies import Bodies
 from ..compiled import kernel
+from ..threads import in_parts
+from .colours import COLOURS
+from .grid import PairList
 from .neighbours import Neighbours, WallList
 
 Array = NDArray[np.float64]
@@ -26,11 +30,19 @@ UNSEEN = 1e-6  # of the smallest radius: an overlap that may go unseen
 
 @dataclass
 class PairCandidates:
-    """row : contact row of each listed pair, -1 for none; last : its row in the previous step; count : rows"""
+    """Candidates among the listed pairs.
+
+    row   : contact row of each listed pair, -1 for none; last : its row in the previous step
+    sizes : rows of each colour in turn
+    """
 
     row: Index
     last: Index
-    count: int
+    sizes: NDArray[np.int64]
+
+    @property
+    def count(self) -> int:
+        return int(self.sizes.sum())
 
 
 @dataclass
@@ -69,21 +81,20 @@ class Candidates:
         return self.pairs.count + sum(len(wall.grains) for wall in self.walls)
 
 
-def choose(bodies: Bodies, neighbours: Neighbours, dt: float, speed: Array | None = None) -> Candidates:
+def choose(
+    bodies: Bodies, neighbours: Neighbours, dt: float, speed: Array | None = None, *, coloured: bool = False
+) -> Candidates:
     """Candidates of this step; each neighbour remembers its row for the next one.
 
-    speed : (n,) m/s, least values of A, for grains that are known to become faster
+    speed    : (n,) m/s, least values of A, for grains that are known to become faster
+    coloured : number grain pairs colour after colour, not in list order
     """
-    pairs = neighbours.pairs
     near = [_near_wall(bodies, w, listed, dt) for w, listed in enumerate(neighbours.walls)]
     speed = _relative_speeds(bodies, neighbours, near, np.zeros(bodies.count) if speed is None else speed)
     margin = MARGIN * bodies.radius.min() + bodies.reach
-    row = np.empty_like(pairs.last)
-    count = choose_pairs(
-        pairs.start, pairs.partner, pairs.image, bodies.shifts, bodies.position, bodies.radius, speed, margin, dt, row
-    )
-    candidates = Candidates(PairCandidates(row, pairs.last, count), [])
-    pairs.last = row
+    pairs = _number_pairs(bodies, neighbours.pairs, speed, margin, dt, coloured)
+    candidates = Candidates(pairs, [])
+    count = pairs.count
     for wall, listed in zip(near, neighbours.walls):
         keep = np.flatnonzero(wall.gap + wall.sink < margin + dt * speed[wall.grains])
         listed.last[:] = -1
@@ -91,6 +102,34 @@ def choose(bodies: Bodies, neighbours: Neighbours, dt: float, speed: Array | Non
         count += len(keep)
         candidates.walls.append(wall[keep])
     return candidates
+
+
+def _number_pairs(
+    bodies: Bodies, pairs: PairList, speed: Array, margin: float, dt: float, coloured: bool
+) -> PairCandidates:
+    """Give each candidate among the listed pairs its row: by colour, and in list order within each."""
+    row, colour, colours = np.empty_like(pairs.last), pairs.painted(coloured), COLOURS + 1 if coloured else 1
+    what = (
+        pairs.start, pairs.partner, pairs.image, bodies.shifts, bodies.position, bodies.radius, speed, margin, dt,
+        colour, row,
+    )  # fmt: skip
+
+    def pick(begin: int, end: int) -> tuple[int, NDArray[np.int64]]:
+        counts = np.zeros(colours, np.int64)
+        choose_pairs(begin, end, *what, counts)
+        return begin, counts
+
+    found = in_parts(pick, bodies.count, weight=2)
+    sizes = np.array([counts for _, counts in found])  # of each part, of each colour
+    if sizes.size > 1:
+        earlier = (np.cumsum(sizes.T).reshape(sizes.T.shape) - sizes.T).T.copy()
+        before = {begin: rows for (begin, _), rows in zip(found, earlier)}
+        in_parts(
+            lambda begin, end: move_rows(begin, end, pairs.start, colour, before[begin], row), bodies.count, weight=2
+        )
+    chosen = PairCandidates(row, pairs.last, sizes.sum(axis=0))
+    pairs.last = row
+    return chosen
 
 
 def overlooked(bodies: Bodies, neighbours: Neighbours, dt: float) -> Array | None:
@@ -103,10 +142,11 @@ def overlooked(bodies: Bodies, neighbours: Neighbours, dt: float) -> Array | Non
     near = [_near_wall(bodies, w, listed, dt) for w, listed in enumerate(neighbours.walls)]
     idle = [wall[np.flatnonzero(wall.last < 0)] for wall in near]
     unseen = any((wall.gap + wall.sink - dt * wall.approach(bodies) < -least).any() for wall in idle)
-    unseen = unseen or closes_unseen(
+    what = (
         pairs.start, pairs.partner, pairs.image, bodies.shifts, pairs.last, bodies.position, bodies.radius,
         bodies.motion, dt, least,
     )  # fmt: skip
+    unseen = unseen or any(in_parts(lambda begin, end: closes_unseen(begin, end, *what), bodies.count, weight=2))
     if not unseen:
         return None
     return _relative_speeds(bodies, neighbours, near, np.zeros(bodies.count))
@@ -144,15 +184,17 @@ def _relative_speeds(bodies: Bodies, neighbours: Neighbours, near: list[WallCand
     """A_i: the largest speed of grain i relative to any listed neighbour, and towards or away from a wall."""
     for wall in near:  # a wall lists each grain once
         speed[wall.grains] = np.maximum(speed[wall.grains], np.abs(wall.approach(bodies)))
-    relative_speed(neighbours.pairs.start, neighbours.pairs.partner, bodies.motion, speed)
-    return speed
+    square = np.square(speed, out=speed)
+    what = neighbours.pairs.start, neighbours.pairs.partner, bodies.motion, square
+    in_parts(lambda begin, end: relative_speed(begin, end, *what), bodies.count, weight=2)
+    return np.sqrt(square, out=square)
 
 
 @kernel
-def relative_speed(start, partner, motion, speed):  # type: ignore[no-untyped-def]
-    """Raise A_i to the largest speed of grain i relative to any listed neighbour."""
-    for i in range(start.size - 1):
-        top = speed[i] * speed[i]
+def relative_speed(begin, end, start, partner, motion, square):  # type: ignore[no-untyped-def]
+    """Raise A_i^2 to the largest relative speed, squared, of any listed neighbour, for the pairs of some grains."""
+    for i in range(begin, end):
+        top = 0.0
         for k in range(start[i], start[i + 1]):
             j = partner[k]
             x = motion[j, 0] - motion[i, 0]
@@ -160,17 +202,18 @@ def relative_speed(start, partner, motion, speed):  # type: ignore[no-untyped-de
             z = motion[j, 2] - motion[i, 2]
             u = x * x + y * y + z * z
             top = max(top, u)
-            speed[j] = max(speed[j], np.sqrt(u))
-        speed[i] = np.sqrt(top)
+            if u > square[j]:  # grain j may belong to another thread
+                raise_to(square, j, u)  # type: ignore[call-arg]
+        if top > square[i]:
+            raise_to(square, i, top)  # type: ignore[call-arg]
 
 
 @kernel
 def choose_pairs(  # type: ignore[no-untyped-def]
-    start, partner, image, shifts, position, radius, speed, margin, dt, row
+    begin, end, start, partner, image, shifts, position, radius, speed, margin, dt, colour, row, counts
 ):
-    """Number the candidates among the listed pairs in list order; returns how many there are."""
-    count = 0
-    for i in range(start.size - 1):
+    """Count the candidates of each colour among the pairs of some grains; row is the place within its colour."""
+    for i in range(begin, end):
         for k in range(start[i], start[i + 1]):
             j, at = partner[k], image[k]
             x = position[j, 0] - position[i, 0] + shifts[at, 0]
@@ -178,19 +221,26 @@ def choose_pairs(  # type: ignore[no-untyped-def]
             z = position[j, 2] - position[i, 2] + shifts[at, 2]
             near = radius[i] + radius[j] + margin + dt * max(speed[i], speed[j])
             if x * x + y * y + z * z < near * near:
-                row[k] = count
-                count += 1
+                row[k] = counts[colour[k]]
+                counts[colour[k]] += 1
             else:
                 row[k] = -1
-    return count
+
+
+@kernel
+def move_rows(begin, end, start, colour, before, row):  # type: ignore[no-untyped-def]
+    """Turn places within a colour and a part into rows."""
+    for k in range(start[begin], start[end]):
+        if row[k] >= 0:
+            row[k] += before[colour[k]]
 
 
 @kernel
 def closes_unseen(  # type: ignore[no-untyped-def]
-    start, partner, image, shifts, row, position, radius, motion, dt, least
+    begin, end, start, partner, image, shifts, row, position, radius, motion, dt, least
 ):
     """True when some listed pair without a contact row overlaps after this step."""
-    for i in range(start.size - 1):
+    for i in range(begin, end):
         for k in range(start[i], start[i + 1]):
             if row[k] >= 0:
                 continue

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..compiled import kernel
 from ..threads import in_parts
+from .colours import paint_list
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
@@ -25,12 +26,23 @@ class PairList:
 
     last  : for each pair the row of its contact in the previous step, -1 for none
     image : code of the image of the partner that is meant, see cell.py; 0 for the partner itself
+    colour : of each pair, see `painted`; coloured : whether they differ
     """
 
     start: NDArray[np.int64]
     partner: Index
     last: Index
     image: NDArray[np.int8]
+    colour: NDArray[np.int8] | None = None
+    coloured: bool = False
+
+    def painted(self, coloured: bool) -> NDArray[np.int8]:
+        """Colours such that pairs of one colour share no grain, see colours.py; all 0 if that is not wanted."""
+        if self.colour is None or self.coloured != coloured:
+            self.colour, self.coloured = np.zeros(len(self.partner), np.int8), coloured
+            if coloured:
+                paint_list(self.start, self.partner, self.colour)
+        return self.colour
 
     @classmethod
     def empty(cls, grains: int) -> PairList:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..bodies import Bodies, top_speed
 from ..compiled import kernel
+from ..threads import in_parts
 from .grid import PairList, inherit
 from .images import find_pairs, wrap
 
@@ -86,13 +87,15 @@ class Neighbours:
             travel = float(np.linalg.norm(wall.shape.point - listed.point)) if wall.guided else listed.travel
             if travel + step > listed.skin:
                 return True
-        return bool(_leaves_skin(bodies.position, self.reference, bodies.motion, self.skin, dt))
+        what = bodies.position, self.reference, bodies.motion, self.skin, dt
+        return any(in_parts(lambda begin, end: _leaves_skin(begin, end, *what), bodies.count))
 
     def _build(self, bodies: Bodies, steps: list[float], dt: float) -> None:
         old_pairs, old_walls = self.pairs, self.walls
         least, widest = SKIN * bodies.radius.min(), WIDEST * bodies.radius.mean()
         self.skin = np.empty(bodies.count)
-        _set_skin(bodies.motion, least, widest, dt, self.skin)
+        what = bodies.motion, least, widest, dt, self.skin
+        in_parts(lambda begin, end: _set_skin(begin, end, *what), bodies.count)
         expected = len(old_pairs.partner) * 5 // 4
         wide = bodies.radius + self.skin + 0.5 * bodies.reach
         self.pairs = find_pairs(bodies.position, wide, bodies.cell, capacity=expected)
@@ -127,17 +130,17 @@ def _wall_step(bodies: Bodies, w: int, dt: float) -> float:
 
 
 @kernel
-def _set_skin(motion, least, widest, dt, skin):  # type: ignore[no-untyped-def]
+def _set_skin(begin, end, motion, least, widest, dt, skin):  # type: ignore[no-untyped-def]
     """A skin that lasts a few steps at the present speed of each grain."""
-    for i in range(skin.size):
+    for i in range(begin, end):
         step = dt * np.sqrt(motion[i, 0] ** 2 + motion[i, 1] ** 2 + motion[i, 2] ** 2)
         skin[i] = max(least, 1.1 * step, min(AHEAD * step, widest))
 
 
 @kernel
-def _leaves_skin(position, reference, motion, skin, dt):  # type: ignore[no-untyped-def]
+def _leaves_skin(begin, end, position, reference, motion, skin, dt):  # type: ignore[no-untyped-def]
     """True when some grain may leave its skin within this step."""
-    for i in range(skin.size):
+    for i in range(begin, end):
         x, y, z = position[i, 0] - reference[i, 0], position[i, 1] - reference[i, 1], position[i, 2] - reference[i, 2]
         speed = np.sqrt(motion[i, 0] ** 2 + motion[i, 1] ** 2 + motion[i, 2] ** 2)
         if not np.sqrt(x * x + y * y + z * z) + dt * speed <= skin[i]:

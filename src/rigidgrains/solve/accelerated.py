@@ -18,7 +18,7 @@ from ..contacts import ContactProblem
 from ..threads import in_parts, total
 from .criteria import Criterion, MomentumCriterion, RigidSweeps
 from .kernels import changes
-from .loops import loops
+from .loops import apply_forces
 from .orders import Coloured, Order, Symmetric
 from .pace import Pace
 from .residual import residual
@@ -112,7 +112,7 @@ class Momentum(Pace):
             if last <= residual(p):
                 p.forces[:] = forces
         p.motion[:, :6] = self._free
-        loops(p).apply_forces(*p.arrays, p.dt)
+        apply_forces(p)
         return True
 
     def _choose(self, problem: ContactProblem, along: float, change: float) -> None:

@@ -170,14 +170,27 @@ def parallel_sweep(before, motion, pairs, geometry, extra, forces, dt, epsilon, 
 
 @kernel
 def coloured_sweep(  # type: ignore[no-untyped-def]
-    thread, threads, meeting, colours, sequence, start, overflow, motion, pairs, geometry, extra, forces, dt
+    thread, threads, meeting, colours, sequence, start, alone, motion, pairs, geometry, extra, forces, dt
 ):
     """What one thread has to do: its share of colour after colour."""
     rate = 1.0 / dt
     for k in colours:
-        first, last = shared_colour(k, start, overflow, thread, threads)
+        first, last = shared_colour(k, start, alone, thread, threads)
         for at in range(first, last):
             update(sequence[at], motion, pairs, geometry, extra, forces, dt, rate)
+        meet(meeting, threads)
+
+
+@kernel
+def coloured_forces(  # type: ignore[no-untyped-def]
+    thread, threads, meeting, start, alone, motion, pairs, geometry, extra, forces, dt
+):
+    """Bring the velocities up to date with forces and torques: one thread's share."""
+    for k in range(alone.size):
+        first, last = shared_colour(k, start, alone, thread, threads)
+        if last > first:
+            some = slice(first, last)
+            apply_forces(motion, pairs[some], geometry[some], extra[some], forces[some], dt)
         meet(meeting, threads)
 
 

@@ -7,24 +7,36 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..barrier import new_meeting
 from ..contacts import ContactProblem
+from ..threads import together
 from . import colouring, extended, kernels
 
 
 class Loops:
     """The loops of one kind of contact."""
 
-    def __init__(self, room: Any, coloured_sweep: Any) -> None:
+    def __init__(self, room: Any, coloured: Any) -> None:
         self.sweep, self.checked_sweep, self.survey = room.sweep, room.checked_sweep, room.survey
-        self.parallel_sweep, self.apply_forces, self.coloured_sweep = (
-            room.parallel_sweep, room.apply_forces, coloured_sweep
-        )  # fmt: skip
+        self.parallel_sweep, self.apply_forces = room.parallel_sweep, room.apply_forces
+        self.coloured_sweep, self.coloured_forces = coloured.coloured_sweep, coloured.coloured_forces
 
 
-PLAIN = Loops(kernels, colouring.coloured_sweep)
-EXTENDED = Loops(extended, extended.coloured_sweep)
+PLAIN = Loops(kernels, colouring)
+EXTENDED = Loops(extended, extended)
 
 
 def loops(problem: ContactProblem) -> Loops:
     """The loops for a problem; chosen by its columns, once per call of a sweep."""
     return PLAIN if problem.extra is None else EXTENDED
+
+
+def apply_forces(problem: ContactProblem) -> None:
+    """Bring the velocities up to date with the carried forces, in the order of the rows."""
+    by = problem.colouring
+    if by is None or problem.count < colouring.WORTH:
+        loops(problem).apply_forces(*problem.arrays, problem.dt)
+        return
+    loop, meeting = loops(problem).coloured_forces, new_meeting()
+    what = meeting, by.start, by.alone, *problem.arrays, problem.dt
+    together(lambda thread, threads: loop(thread, threads, *what), meeting)

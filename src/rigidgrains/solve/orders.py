@@ -22,8 +22,12 @@ AXES = ("+x", "-x", "+y", "-y", "+z", "-z")
 
 
 class Order:
-    """Base: a sequence of contacts, each exactly once, the same in every sweep."""
+    """Base: a sequence of contacts, each exactly once, the same in every sweep.
 
+    coloured : whether contact rows had better stand colour after colour
+    """
+
+    coloured = False
     _sequence: Index
 
     def begin(self, problem: ContactProblem, among: Index | None = None) -> None:
@@ -126,10 +130,14 @@ class Coloured(Order):
     """
 
     worth: int = WORTH
+    coloured = True
 
     def begin(self, problem: ContactProblem, among: Index | None = None) -> None:
         super().begin(problem, among)
-        self._colouring = find_colouring(problem, self._sequence)
+        if among is None and problem.colouring is not None:
+            self._colouring = problem.colouring
+        else:
+            self._colouring = find_colouring(problem, self._sequence)
 
     def sequence(self, rng: Generator) -> Index:
         return self._colouring.arranged(rng.permutation(self._colouring.count))
@@ -143,7 +151,7 @@ class Coloured(Order):
         if fresh:
             self._colours = rng.permutation(by.count)
         loop, meeting = loops(problem).coloured_sweep, new_meeting()
-        what = meeting, self._colours, by.sequence, by.start, by.overflow, *problem.arrays, problem.dt
+        what = meeting, self._colours, by.sequence, by.start, by.alone, *problem.arrays, problem.dt
         if len(by.sequence) < self.worth:
             loop(0, 1, *what)
         else:

@@ -13,7 +13,7 @@ from ..contacts import ContactProblem
 from ..theory import Q
 from .criteria import Criterion, FixedSweeps, LocalCriterion, RigidSweeps, StateCriterion, SweepCriterion, Verdict
 from .kernels import total_force
-from .loops import loops
+from .loops import apply_forces
 from .orders import ORDERS, Order
 from .pace import Pace
 
@@ -80,12 +80,17 @@ class Sweeps:
         if self.max_sweeps < 1:
             raise ValueError(f"max_sweeps = {self.max_sweeps} finds no force; give at least 1")
 
+    @property
+    def coloured(self) -> bool:
+        """Whether contact rows had better stand colour after colour."""
+        return isinstance(self.order, Order) and self.order.coloured
+
     def solve(self, problem: ContactProblem, rng: Generator) -> SolveReport:
         """Find the forces, starting from those carried over; velocities in `problem.motion` follow."""
         criterion = self.criterion
         assert isinstance(self.order, Order)
         pace = self._pace(copy.copy(self.order), problem)  # a solver may serve several simulations at a time
-        loops(problem).apply_forces(*problem.arrays, problem.dt)
+        apply_forces(problem)
         if problem.count == 0:
             return SolveReport(sweeps=0, updates=0, converged=True, mean_force=0.0, why="no contacts")
         if isinstance(criterion, RigidSweeps):
