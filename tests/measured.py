@@ -37,7 +37,7 @@ def still(position, radius=1.0, *, dimension=3, links=(), mu=0.0, walls=(), velo
         "FieldData/wall_velocity": np.zeros((len(walls), 3)),
     }
     bodies = grains(position, radius, mass, dimension=dimension, walls=list(walls))
-    data |= {f"FieldData/{name}": array for name, array in wall_table.placement(bodies).items()}
+    data |= {f"FieldData/{name}": array for name, array in wall_table.placement(bodies.walls).items()}
     normal = np.array([link[2] for link in links], dtype=float).reshape(c, 3)
     force = np.array([link[3] for link in links], dtype=float).reshape(c, 3)
     r_n = (normal * force).sum(axis=1)
