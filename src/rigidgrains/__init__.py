@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         GlobalCriterion,
         LocalCriterion,
         MomentumCriterion,
+        OverlapCriterion,
         ResidualCriterion,
         RigidSweeps,
     )
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from .springs import Springs
     from .stage.errors import StageError
     from .threads import get_threads, set_threads
+    from .timestep import AutoStep
     from .trajectory.errors import TrajectoryError
     from .trajectory.frame import Frame
     from .trajectory.reader import Trajectory
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
 # compiles nothing.
 _HOMES = {
     "AcceleratedSweeps": "solve.accelerated",
+    "AutoStep": "timestep",
     "Bodies": "bodies",
     "Cell": "cell",
     "CellError": "cell",
@@ -71,6 +74,7 @@ _HOMES = {
     "MomentumCriterion": "solve.criteria",
     "Observer": "observe.base",
     "Ordered": "solve.orders",
+    "OverlapCriterion": "solve.criteria",
     "Progress": "observe.progress",
     "RandomBlocks": "solve.orders",
     "RelaxedSweeps": "solve.relaxed",
@@ -115,6 +119,7 @@ _HOMES = {
 
 __all__ = [
     "AcceleratedSweeps",
+    "AutoStep",
     "Bodies",
     "Cell",
     "CellError",
@@ -131,6 +136,7 @@ __all__ = [
     "MomentumCriterion",
     "Observer",
     "Ordered",
+    "OverlapCriterion",
     "Progress",
     "RandomBlocks",
     "RelaxedSweeps",

@@ -51,7 +51,9 @@ def scene_facts(path: Path) -> Rows:
         ("gravity", f"{gravity:g} m/s^2"),
         ("solver", f"{_method(solver)}{solver.order} order, {solver.criterion} criterion, {_sweeps(solver)}"),
     ]
-    if scene.run.dt is not None:
+    if scene.run.dt == "auto":
+        rows.append(("time step", f"auto, pairs come closer by {scene.run.travel:g} radii at most"))
+    elif scene.run.dt is not None:
         rows.append(("time step", f"{scene.run.dt:g} s"))
         if gravity > 0.0:
             fall = (2.0 * radius.mean() / gravity) ** 0.5 / scene.run.dt

@@ -197,19 +197,20 @@ class Contacts:
         neighbours: Neighbours,
         dt: float,
         *,
-        gap: str,
+        gap: str | float,
         speed: Array | None = None,
         before: Array | None = None,
         coloured: bool = False,
     ) -> None:
         """Make the contact rows of this step and carry the forces over by the identity of each pair.
 
-        gap   : "g_pos" closes max(g, 0), Eq. (gpos): overlaps stop growing; "g" removes overlaps within the step
+        gap   : "g_pos" closes max(g, 0), Eq. (gpos): overlaps stop growing; "g" removes overlaps within the step; a
+                number between 0 and 1 that part of them
         speed : (n,) m/s, least relative speeds for the choice of candidates
         before : (bodies, 8) motion at the beginning of the step, for laws that ask; the present one if absent
         coloured : rows of grain pairs colour after colour, not in list order
         """
-        floor = 0.0 if gap == "g_pos" else -math.inf
+        part = removed_part(gap)
         self.candidates = choose(bodies, neighbours, dt, speed, coloured=coloured)
         pairs, walls = self.candidates.pairs, self.candidates.walls
         self.count = self.candidates.count
@@ -224,7 +225,7 @@ class Contacts:
         listed = neighbours.pairs
         what = (
             listed.start, listed.partner, listed.image, bodies.shifts, pairs.row, pairs.last, bodies.position,
-            bodies.radius, bodies.motion, bodies.material, bodies.friction, floor, self._carried, self._pairs,
+            bodies.radius, bodies.motion, bodies.material, bodies.friction, part, self._carried, self._pairs,
             self._image, self._geometry, self._forces,
         )  # fmt: skip
         in_parts(lambda begin, end: _fill_pairs(begin, end, *what), bodies.count, weight=4)
@@ -240,7 +241,7 @@ class Contacts:
             body, stride = (self._place_elements(bodies, near), 1) if turning else (bodies.count + w, 0)
             _fill_wall(
                 near.grains, body, stride, near.gap, near.normal, near.last, bodies.motion, bodies.material,
-                bodies.friction[wall.material], floor,
+                bodies.friction[wall.material], part,
                 self._carried, self._pairs[rows], self._geometry[rows], self._forces[rows],
             )  # fmt: skip
             self._geometry[rows, 3] += near.sink
@@ -319,6 +320,11 @@ class Contacts:
         return first
 
 
+def removed_part(gap: str | float) -> float:
+    """Which part of an overlap a step removes, by the gap policy: none with "g_pos", all with "g"."""
+    return {"g_pos": 0.0, "g": 1.0}[gap] if isinstance(gap, str) else float(gap)
+
+
 @kernel
 def _fill_pairs(  # type: ignore[no-untyped-def]
     begin,
@@ -334,7 +340,7 @@ def _fill_pairs(  # type: ignore[no-untyped-def]
     motion,
     material,
     friction,
-    floor,
+    part,
     carried,
     pairs,
     images,
@@ -356,28 +362,28 @@ def _fill_pairs(  # type: ignore[no-untyped-def]
             geometry[c, 0], geometry[c, 1], geometry[c, 2] = x / distance, y / distance, z / distance
             g = distance - radius[i] - radius[j]
             _fill_row(
-                c, i, j, g, floor, friction[material[i], material[j]], last[k], motion, carried, pairs, geometry, forces
+                c, i, j, g, part, friction[material[i], material[j]], last[k], motion, carried, pairs, geometry, forces
             )
 
 
 @kernel
 def _fill_wall(  # type: ignore[no-untyped-def]
-    grains, body, stride, gap, normal, last, motion, material, friction, floor, carried, pairs, geometry, forces
+    grains, body, stride, gap, normal, last, motion, material, friction, part, carried, pairs, geometry, forces
 ):
     """Contact rows of one wall: every contact with the same body, or each with its own surface element."""
     for c in range(grains.size):
         i = grains[c]
         geometry[c, 0], geometry[c, 1], geometry[c, 2] = normal[c, 0], normal[c, 1], normal[c, 2]
         j = body + stride * c
-        _fill_row(c, i, j, gap[c], floor, friction[material[i]], last[c], motion, carried, pairs, geometry, forces)
+        _fill_row(c, i, j, gap[c], part, friction[material[i]], last[c], motion, carried, pairs, geometry, forces)
 
 
 @kernel
-def _fill_row(c, i, j, g, floor, mu, last, motion, carried, pairs, geometry, forces):  # type: ignore[no-untyped-def]
+def _fill_row(c, i, j, g, part, mu, last, motion, carried, pairs, geometry, forces):  # type: ignore[no-untyped-def]
     """Masses, friction and carried force of one contact whose normal is set."""
     pairs[c, 0], pairs[c, 1] = i, j
     inverse = motion[i, 6] + motion[j, 6]
-    geometry[c, 3] = max(g, floor)
+    geometry[c, 3] = g if g > 0.0 else part * g
     geometry[c, 4] = 1.0 / inverse  # Eq. (m-n)
     geometry[c, 5] = 1.0 / (inverse + (motion[i, 7] + motion[j, 7]))  # Eq. (m-t)
     geometry[c, 6] = mu

@@ -35,10 +35,11 @@ class RunFailed(RuntimeError):
 class Plan:
     """How a run is watched and when it ends; kept in its file, so that it can be resumed alike.
 
-    last_step : number of the step at which it ends
+    last_step : number of the step at which it ends; until : s, the time, with dt = "auto"
+    frame_time : s, time between frames, in place of `frame_every`
     """
 
-    last_step: int
+    last_step: int | None
     every: int
     frame_every: int
     checkpoint_every: int | None
@@ -46,6 +47,15 @@ class Plan:
     picture: bool
     plot: bool
     colour: str
+    until: float | None = None
+    frame_time: float | None = None
+
+    def set_end(self, simulation: Simulation, until: float | None, steps: int | None) -> None:
+        """Where to end: a time with dt = "auto", a number of the step otherwise."""
+        adaptive = simulation.auto is not None
+        self.until = until if adaptive else None
+        last = simulation.last_step(until=None if adaptive else until, steps=steps)
+        self.last_step = None if math.isinf(last) else int(last)
 
 
 @dataclass
@@ -84,7 +94,7 @@ def run_scene(
     if until is None and steps is None:
         raise ValueError(f"{path} does not say when to stop; add until = ... (s) to [run], or pass --until or --steps")
     if scene.run.dt is None:
-        raise ValueError(f"{path} gives no time step; add dt = ... (s) to [run]")
+        raise ValueError(f'{path} gives no time step; add dt = ... (s) to [run], or dt = "auto"')
     if solver is not None:
         scene.solver = _chosen(solver, scene.solver)
     simulation = Simulation(scene, seed=seed)
@@ -105,6 +115,9 @@ def run_scene(
         plot=wish.plot,
         colour=wish.colour,
     )
+    plan.set_end(simulation, until, steps)
+    if plan.until is not None and wish.frame_every is None:
+        plan.frame_time = plan.until / FRAMES
     folder = _make_folder(path, output)
     text, history = path.read_text(encoding="utf-8-sig"), History()
     writer = TrajectoryWriter(
@@ -144,7 +157,7 @@ def resume_run(
     plan = Plan(**words)
     simulation = resume(path)
     if until is not None or steps is not None:
-        plan.last_step = int(simulation.last_step(until=until, steps=steps))
+        plan.set_end(simulation, until, steps)
     plan.checkpoint_every = checkpoint_every or plan.checkpoint_every
     history = History()
     writer = TrajectoryWriter(path, resume=True, history=history, run=asdict(plan))
@@ -156,13 +169,14 @@ def _run(simulation: Simulation, plan: Plan, writer: TrajectoryWriter, history: 
     simulation.observe(history, every=plan.every)
     if plan.stop_speed is not None:
         simulation.observe(StopWhenStatic(plan.stop_speed))
-    simulation.observe(writer, every=plan.frame_every)
+    simulation.observe(writer, every=plan.frame_every, interval=plan.frame_time)
     simulation.observe(Checkpoints(writer, every=plan.checkpoint_every))
     if progress:
         simulation.observe(Progress(), every=5)
     path = writer.path
     try:
-        report = simulation.run(steps=max(0, plan.last_step - simulation.steps))
+        steps = None if plan.last_step is None else max(0, plan.last_step - simulation.steps)
+        report = simulation.run(until=plan.until, steps=steps)
     except (DivergenceError, StageError) as failure:
         _save(simulation, plan, path)
         raise RunFailed(f"{failure} Saved in {path}.") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time as clock
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from .observe.report import Report, Tally
 from .solve.settings import make_solver
 from .solve.sweeps import SolveReport, Sweeps
 from .stage.errors import StageError
+from .timestep import AutoStep, Clock
 
 if TYPE_CHECKING:
     from .scene import Scene
@@ -37,30 +39,37 @@ class Simulation:
     """A scene in motion.
 
     scene  : a Scene, or Bodies that are ready
-    dt     : s, default `run.dt` of the scene
+    dt     : s, or "auto" or an AutoStep for steps as long as the motion allows; default `run.dt` of the scene
     solver : default `[solver]` of the scene
     seed   : of the one random generator, default `run.seed` of the scene; same seed, same bits
 
-    `whole` says that bodies and contacts are those of a step that was taken: not before the first, nor after one that
-    diverged. `midway` says that a step was broken off by something else, and the state with it.
+    `until` is the time (s) on which a run with dt = "auto" will end, inf between runs. `whole` says that bodies and
+    contacts are those of a step that was taken: not before the first, nor after one that diverged. `midway` says that a
+    step was broken off by something else, and the state with it.
     """
 
     def __init__(
-        self, scene: Scene | Bodies, *, dt: float | None = None, solver: Sweeps | None = None, seed: int | None = None
+        self,
+        scene: Scene | Bodies,
+        *,
+        dt: float | str | AutoStep | None = None,
+        solver: Sweeps | None = None,
+        seed: int | None = None,
     ) -> None:
         if isinstance(scene, Bodies):
             self.bodies = scene
         else:
             self.bodies = scene.build(seed=seed)
-            dt = scene.run.dt if dt is None else dt
+            dt = scene.run.time_step() if dt is None else dt
             seed = scene.run.seed if seed is None else seed
             solver = make_solver(scene.solver) if solver is None else solver
         if self.bodies.count == 0:
             raise ValueError("there are 0 grains to simulate; add some")
-        self.steps = 0
-        self._time = 0.0
-        self._since = 0
-        self.dt = dt
+        self.auto: AutoStep | None = None
+        self._clock = Clock(0.0)
+        self._sizes: list[float] = []
+        self.until, self._cut = math.inf, False
+        self.dt = dt  # type: ignore[assignment]
         self.solver = solver or Sweeps()
         self.seed = seed or 0
         self.rng = np.random.default_rng(self.seed)
@@ -75,55 +84,82 @@ class Simulation:
 
     @property
     def time(self) -> float:
-        """s, the present time: whole steps of the present dt, without rounding that adds up."""
-        return self._time + (self.steps - self._since) * self._dt
+        """s, the present time: the sum of all steps, without rounding that adds up."""
+        return self._clock.time
+
+    @property
+    def steps(self) -> int:
+        """Steps taken so far."""
+        return self._clock.steps
 
     @property
     def dt(self) -> float:
-        """s, the time step; it may be changed between steps."""
-        return self._dt
+        """s, the time step; it may be changed between steps, to "auto" as well. With that, the last step."""
+        return self._clock.dt
 
     @dt.setter
-    def dt(self, dt: float | None) -> None:
-        if dt is None or not (math.isfinite(dt) and dt > 0.0):
-            raise ValueError(f"dt = {dt} is no time step; give a positive number of seconds, dt = 1e-4 for instance")
-        if self.steps:
-            self._time, self._since = self.time, self.steps
-        self._dt = float(dt)
+    def dt(self, dt: float | str | AutoStep | None) -> None:
+        if dt == "auto" or isinstance(dt, AutoStep):
+            self.auto = replace(dt) if isinstance(dt, AutoStep) else AutoStep()
+            self._clock.change(self.auto.trial(self.bodies))
+            return
+        if dt is None or isinstance(dt, str) or not (math.isfinite(dt) and dt > 0.0):
+            raise ValueError(
+                f"dt = {dt!r} is no time step; give a positive number of seconds, dt = 1e-4 for instance, or 'auto'"
+            )
+        self.auto = None
+        self._clock.change(float(dt))
 
     @property
-    def clock(self) -> tuple[float, int, float, int]:
-        """dt (s), steps, and the time (s) and number of the step at which dt was last changed."""
-        return self._dt, self.steps, self._time, self._since
+    def step_sizes(self) -> Array:
+        """(k,) s, the length of every step that was taken with dt = "auto"."""
+        return np.array(self._sizes)
 
-    def set_clock(self, dt: float, steps: int, time: float, since: int) -> None:
-        """Go on from a clock that was kept."""
-        self._dt, self.steps, self._time, self._since = dt, steps, time, since
+    @property
+    def step_range(self) -> tuple[float, float] | None:
+        """s, the shortest and the longest of them; None if there are none."""
+        return (min(self._sizes), max(self._sizes)) if self._sizes else None
+
+    @property
+    def clock(self) -> Clock:
+        """Steps and time as they are now; a copy."""
+        return replace(self._clock)
+
+    def set_clock(self, clock: Clock, auto: AutoStep | None = None, step_sizes: Array | None = None) -> None:
+        """Go on from a clock that was kept, and from the adaptive time step if there was one."""
+        self._clock, self.auto = replace(clock), auto
+        self._sizes = [] if step_sizes is None else step_sizes.tolist()
 
     def step(self) -> None:
         """Advance by dt.
 
         0. Stage: walls and grains come and go.
         1. Free velocity: what external forces and walls do on their own.
-        2. Neighbours: who may touch whom; lists are reused while nobody left the skin.
+        2. Neighbours: who may touch whom; lists are reused while nobody left the skin. dt = "auto" is chosen here.
         3. Contacts: gaps, normals, masses, carried-over forces.
         4. Solve: sweeps of the shock law find the contact forces and the new velocities.
         5. Move: positions and orientations with the new velocities.
         """
-        bodies, dt = self.bodies, self.dt
+        bodies = self.bodies
         if bodies.stage is not None:
             bodies.stage.set(self)
         if bodies.cell is not None:
             bodies.cell.check(float(bodies.radius.max(initial=0.0)))
         self.whole, self.midway = False, True
         self._keep_velocities()
+        if self.auto is not None:
+            self._try_step(self.auto)
         self._free_velocity()
         self._check_speed(math.inf, 0)
-        self.neighbours.refresh(bodies, dt)
+        self.neighbours.refresh(bodies, self.dt)
+        if self.auto is not None:
+            self._choose_step(self.auto)
         self.last_solve = self._solve_contacts()
         self.contacts.conclude()
-        displacement = integrate.move(bodies, dt)
-        self.steps += 1
+        displacement = integrate.move(bodies, self.dt)
+        self._clock.steps += 1
+        if self.auto is not None:
+            self._sizes.append(self.dt)
         self.whole, self.midway = True, False
         self.tally.add(self.last_solve, displacement, self.contacts.deepest)
 
@@ -134,6 +170,25 @@ class Simulation:
         except ValueError as problem:
             self._go_back()
             raise StageError(f"step {self.steps + 1} cannot begin: {problem}") from None
+
+    def _try_step(self, auto: AutoStep) -> None:
+        """The longest step to think of; the last ones of a run are cut to end on its end."""
+        dt, left = auto.trial(self.bodies), self.until - self.time
+        self._cut = left < 2.0 * dt
+        self._clock.change(min(dt, left if left <= dt else 0.5 * left))
+
+    def _choose_step(self, auto: AutoStep) -> None:
+        """Shorten the step to what the motion allows; lists that serve a longer step serve a shorter one."""
+        bodies, tried = self.bodies, self.dt
+        allowed = auto.allowed(bodies, self.neighbours, self._kept, tried)
+        if allowed < tried:
+            bodies.motion[: len(self._kept)] = self._kept
+            self._clock.change(allowed)
+            self._free_velocity()
+        if not self.time + self.dt > self.time:
+            raise self._diverged(f"dt = 'auto' came down to {self.dt:.3g} s, and time stands still")
+        if allowed < tried or not self._cut:
+            auto.wish = self.dt
 
     def _solve_contacts(self) -> SolveReport:
         """Gather the contacts and find their forces; again, with more candidates, if the new motion calls for them."""
@@ -160,9 +215,12 @@ class Simulation:
                 break
         return spent
 
-    def observe(self, observer: Observer | Any, *, every: int = 1) -> Simulation:
-        """Call an observer (or any function of the simulation) after every so many steps."""
-        trigger = Trigger(observer, every)
+    def observe(self, observer: Observer | Any, *, every: int = 1, interval: float | None = None) -> Simulation:
+        """Call an observer (or any function of the simulation) after every so many steps.
+
+        interval : s, in place of every: after the first step that reaches each multiple of it
+        """
+        trigger = Trigger(observer, every, interval)
         if kept := self._kept_states.get(type(trigger.observer).__name__):
             trigger.observer.restore(kept.pop(0))
         self._triggers.append(trigger)
@@ -193,15 +251,18 @@ class Simulation:
         if steps is not None and steps != int(steps):
             raise ValueError(f"steps = {steps} is not a whole number; give one")
         end = self.last_step(until=until, steps=steps)
+        expected = end - self.steps
+        if self.auto is not None:  # it ends on time, however many steps that takes
+            end, self.until = self.last_step(until=None, steps=steps), math.inf if until is None else until
         started = clock.perf_counter()
         self.tally.stopped = ""
         begun: list[Observer] = []
         try:
             for trigger in self._triggers:
-                trigger.observer.start(self, int(end) - self.steps)
+                trigger.observer.start(self, int(expected))
                 begun.append(trigger.observer)
             with Interrupt() as interrupt:
-                while self.steps < end and not interrupt.asked:
+                while self.steps < end and self.until - self.time > 1e-9 * self.dt and not interrupt.asked:
                     self.step()
                     for trigger in self._triggers:
                         trigger.after_step(self)
@@ -210,6 +271,7 @@ class Simulation:
         except StopRun as reason:
             self.tally.stopped = str(reason)
         finally:
+            self.until = math.inf
             self.tally.seconds += clock.perf_counter() - started
             with ExitStack() as farewell:  # every observer is finished, whatever happens to another
                 for observer in reversed(begun):
@@ -217,7 +279,7 @@ class Simulation:
         return self.report()
 
     def last_step(self, *, until: float | None, steps: int | None) -> float:
-        """Number of the step at which a run would end."""
+        """Number of the step at which a run would end; with dt = "auto", if steps stay as long as the last."""
         end = math.inf if steps is None else self.steps + steps
         if until is not None:
             end = min(end, self.steps + max(0, math.ceil((until - self.time) / self.dt - 1e-9)))
@@ -260,9 +322,13 @@ class Simulation:
         top = top_speed(self.bodies.motion)
         if top <= bound and top < math.inf:
             return
-        self._go_back()
         cause = f"{sweeps} sweeps (order {type(self.solver.order).__name__})" if sweeps else "the external forces"
-        raise DivergenceError(
-            f"step {self.steps + 1} at t = {self.time:.6g} s diverged: speeds of {top:.3g} m/s after {cause}. "
+        raise self._diverged(f"speeds of {top:.3g} m/s after {cause}")
+
+    def _diverged(self, why: str) -> DivergenceError:
+        """Take up the last good state again; the error that says what went wrong."""
+        self._go_back()
+        return DivergenceError(
+            f"step {self.steps + 1} at t = {self.time:.6g} s diverged: {why}. "
             "The state before that step is kept. Use a sequential order, a smaller dt, or gap = 'g_pos'."
         )

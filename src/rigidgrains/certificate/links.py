@@ -190,8 +190,13 @@ class Links:
 
     @cached_property
     def gap_to_close(self) -> Array:
-        """(c,) m, the gap that may close in the step: g or max(g, 0), Eq. (gpos), less what a wall bends inwards."""
-        gap = np.maximum(self.gap, self.state.frame.figures["floor"])
+        """(c,) m, the gap that may close in the step: g, of an overlap the part that is removed, Eq. (gpos).
+
+        It is smaller by what a wall bends inwards.
+        """
+        figures = self.state.frame.figures
+        part = figures["removed_part"] if "removed_part" in figures else float(figures["floor"] < 0.0)
+        gap = np.where(self.gap > 0.0, self.gap, part * self.gap)
         for w, some in self.at_wall:
             if self.bends(w) and some.size:
                 gap[some] += self._bend(w, some)

@@ -130,7 +130,9 @@ def _last_step(file: Path, scene: Scene, step: int | None) -> int:
     if run.until is None and run.steps is None:
         raise ValueError(f"{file} does not say when to stop; add until = ... (s) to [run], or pass --step")
     ends = [] if run.steps is None else [run.steps]
-    if run.until is not None:
+    if run.until is not None and run.dt == "auto" and run.steps is None:
+        raise ValueError(f"{file} has dt = 'auto', whose steps are not known beforehand; pass --step")
+    if run.until is not None and run.dt != "auto":
         ends.append(int(np.ceil(run.until / run.dt - 1e-9)))
     return max(1, min(ends))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
 from collections.abc import Callable
@@ -44,17 +45,27 @@ class _Function(Observer):
 
 
 class Trigger:
-    """Fires an observer after every so many steps."""
+    """Fires an observer after every so many steps, or after the first step beyond each multiple of an interval (s)."""
 
-    def __init__(self, observer: Observer | Callable[[Simulation], Any], every: int) -> None:
+    def __init__(
+        self, observer: Observer | Callable[[Simulation], Any], every: int, interval: float | None = None
+    ) -> None:
         if every < 1:
             raise ValueError(f"every = {every} is no interval; observe after every 1 step or more")
+        if interval is not None and not 0.0 < interval < math.inf:
+            raise ValueError(f"interval = {interval} is no time between looks; give a positive number of seconds")
         self.observer = observer if isinstance(observer, Observer) else _Function(observer)
-        self.every = every
+        self.every, self.interval = every, interval
 
     def after_step(self, simulation: Simulation) -> None:
-        if simulation.steps % self.every == 0:
+        if self._due(simulation):
             self.observer.look(simulation)
+
+    def _due(self, simulation: Simulation) -> bool:
+        if self.interval is None:
+            return simulation.steps % self.every == 0
+        now = simulation.time / self.interval + 1e-9  # a step that ends on a multiple counts, however it was rounded
+        return math.floor(now) > math.floor(now - simulation.dt / self.interval)
 
 
 class Interrupt:

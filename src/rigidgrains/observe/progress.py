@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from .base import Observer
@@ -31,6 +32,9 @@ class Progress(Observer):
         self._bar.start()
 
     def look(self, simulation: Simulation) -> None:
+        if math.isfinite(simulation.until):  # how many steps dt = "auto" will take is only known at the end
+            to_come = math.ceil(max(0.0, simulation.until - simulation.time) / simulation.dt - 1e-9)
+            self._bar.update(self._task, total=simulation.steps - self._first + to_come)
         self._bar.update(
             self._task,
             completed=simulation.steps - self._first,

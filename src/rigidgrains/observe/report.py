@@ -58,6 +58,7 @@ class Report:
     candidates : pairs that the solver looked at in the last step; contacts : those that carry a force
     max_displacement_over_radius : of any grain in any one step
     wall_force : force of the grains on each wall (N) in the last step
+    dt_range   : s, shortest and longest step of dt = "auto"
     rigidity   : the rigidity meter at the last state, for the sweeps of a typical sweep's step (see `typical_sweeps`)
     """
 
@@ -81,6 +82,7 @@ class Report:
     seconds: float
     seed: int = 0
     version: str = __version__
+    dt_range: tuple[float, float] | None = None
     stopped: str = ""
     warnings: list[str] = field(default_factory=list)
 
@@ -110,6 +112,7 @@ class Report:
             seconds=tally.seconds,
             seed=simulation.seed,
             stopped=tally.stopped,
+            dt_range=simulation.step_range,
         )
         report.warnings = list(report._warnings())
         return report
@@ -137,6 +140,9 @@ class Report:
         if self.max_overlap_of_run > LARGE_OVERLAP:
             yield f"overlaps of up to {self.max_overlap_of_run:.2g} mean radii: use a smaller dt or more sweeps"
 
+    def _step(self) -> str:
+        return f"{self.dt:g}" if self.dt_range is None else "{:.3g} to {:.3g}".format(*self.dt_range)
+
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers and text, ready for JSON."""
         return asdict(self)
@@ -153,7 +159,7 @@ class Report:
     def __str__(self) -> str:
         rows = [
             ("grains", f"{self.grains:,}"),
-            ("steps", f"{self.steps:,} of {self.dt:g} s, to t = {self.time:g} s"),
+            ("steps", f"{self.steps:,} of {self._step()} s, to t = {self.time:g} s"),
             ("contacts", f"{self.contacts:,} carry a force, of {self.candidates:,} candidates"),
             ("sweeps", f"{self.sweeps_mean:.1f} a step on average, {self.sweeps_max:,} at most"),
             ("converged", f"{self.converged_steps:,} of {self.steps:,} steps"),

@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, PlainValidator, WithJsonSchema
 
 from .errors import ABSENT, Problem
 from .section import Section
-from .values import MOST, Coefficient, Count, Fraction, Name, NotNegative, Positive, Seed, SignedFraction, Vector, whole
+from .values import (
+    MOST,
+    Coefficient,
+    Count,
+    Fraction,
+    GapPolicy,
+    Name,
+    NotNegative,
+    Positive,
+    Seed,
+    SignedFraction,
+    TimeStep,
+    TravelFraction,
+    Vector,
+    whole,
+)
+
+if TYPE_CHECKING:
+    from ..timestep import AutoStep
 
 BELONGS = {
     "tangential_restitution": "restitution", "threshold": "restitution", "range": "cohesion", "decay": "cohesion",
@@ -92,18 +111,38 @@ class Force(Section):
 class Run(Section):
     """How long to run, and with which time step."""
 
-    dt: Positive | None = Field(default=None, description="the time step (s)")
+    dt: TimeStep | None = Field(default=None, description="the time step (s), or 'auto' for as long as motion allows")
     until: Positive | None = Field(default=None, description="time at which to stop (s)")
     steps: Count | None = Field(default=None, description="number of steps after which to stop")
     seed: Seed = Field(default=0, description="seed of all random numbers")
     stop_speed: Positive | None = Field(
         default=None, description="stop when no grain or piston was faster for ten steps (m/s)"
     )
+    travel: TravelFraction = Field(
+        default=0.1, description="auto: how far a pair may come closer in a step beyond touching, over the least radius"
+    )
+    dt_max: Positive | None = Field(default=None, description="auto: the longest step (s)")
+    dt_min: Positive | None = Field(default=None, description="auto: the shortest step (s)")
+
+    def mistakes(self, dimension: int) -> Iterator[Problem]:
+        for key in ("travel", "dt_max", "dt_min"):
+            if self.given(key) and self.dt != "auto":
+                yield self.wrong(key, "belongs to dt = 'auto'; remove it or change dt")
+        if self.dt_min is not None and self.dt_max is not None and self.dt_min > self.dt_max:
+            yield self.wrong("dt_min", f"must not be more than dt_max = {self.dt_max:g}; swap them")
+
+    def time_step(self) -> float | AutoStep | None:
+        """What a simulation takes as dt."""
+        if self.dt != "auto":
+            return self.dt
+        from ..timestep import AutoStep
+
+        return AutoStep(self.travel, self.dt_max or math.inf, self.dt_min or 0.0)
 
 
 ORDERS = Literal["random", "random_sequential", "ordered", "random_blocks", "symmetric", "coloured", "parallel"]
-CRITERIA = Literal["local", "global", "fixed", "rigid", "residual", "momentum"]
-EPSILON = {"residual": 1e-4, "momentum": 1e-2}
+CRITERIA = Literal["local", "global", "fixed", "rigid", "residual", "momentum", "overlap"]
+EPSILON = {"residual": 1e-4, "momentum": 1e-2, "overlap": 1e-5}
 
 
 class Solver(Section):
@@ -124,7 +163,8 @@ class Solver(Section):
     )
     epsilon: Positive = Field(
         default=1e-3,
-        description="what the criterion allows: change of the forces, residual (1e-4), or momentum error (1e-2)",
+        description="what the criterion allows: change of the forces, residual (1e-4), momentum error (1e-2), "
+        "or overlap over the mean radius (1e-5)",
     )
     residual: Positive = Field(default=1e-3, description="momentum: residual that is allowed besides")
     omega: Annotated[float, Field(ge=1.0, lt=2.0)] = Field(default=1.4, description="relaxed: by how much changes grow")
@@ -132,7 +172,9 @@ class Solver(Section):
     sweeps: Count | None = Field(default=None, description="fixed: number of sweeps in each time step")
     rigidity: Positive = Field(default=2.0, description="rigid: diffusion length over the extent of each cluster")
     max_sweeps: Count = Field(default=5000, description="most sweeps in one time step")
-    gap: Literal["g_pos", "g"] = Field(default="g_pos", description="gap in the law: open gaps only, or overlaps too")
+    gap: GapPolicy = Field(
+        default="g_pos", description="gap in the law: open gaps only, overlaps too, or a part of them (0 to 1)"
+    )
 
     def model_post_init(self, _: Any) -> None:
         """Defaults that depend on other keys; they do not count as given."""

@@ -31,6 +31,30 @@ def positive(value: Any) -> float:
     return x
 
 
+def time_step(value: Any) -> float | str:
+    """A number of seconds, or the word auto."""
+    if isinstance(value, str):
+        if value != "auto":
+            raise ValueError("must be a number of seconds, or 'auto'")
+        return value
+    return positive(value)
+
+
+def travel(value: Any) -> float:
+    if not 0.0 < (x := number(value)) <= 1.0:
+        raise ValueError("must be greater than zero and at most 1")
+    return x
+
+
+def gap_policy(value: Any) -> float | str:
+    """The name of a gap policy, or the part of an overlap that a step removes."""
+    if isinstance(value, str):
+        if value not in ("g_pos", "g"):
+            raise ValueError("must be 'g_pos', 'g' or a number between 0 and 1")
+        return value
+    return fraction(value)
+
+
 def not_negative(value: Any) -> float:
     if (x := number(value)) < 0.0:
         raise ValueError("must not be negative")
@@ -171,6 +195,17 @@ as_list = PlainSerializer(lambda array: array.tolist())
 
 Number = Annotated[float, PlainValidator(number), schema("number")]
 Positive = Annotated[float, PlainValidator(positive), schema("number", exclusiveMinimum=0)]
+TimeStep = Annotated[
+    Any,
+    PlainValidator(time_step),
+    WithJsonSchema({"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"const": "auto"}]}),
+]
+GapPolicy = Annotated[
+    Any,
+    PlainValidator(gap_policy),
+    WithJsonSchema({"anyOf": [{"enum": ["g_pos", "g"]}, {"type": "number", "minimum": 0, "maximum": 1}]}),
+]
+TravelFraction = Annotated[float, PlainValidator(travel), schema("number", exclusiveMinimum=0, maximum=1)]
 NotNegative = Annotated[float, PlainValidator(not_negative), schema("number", minimum=0)]
 Coefficient = Annotated[float, PlainValidator(coefficient), schema("number", minimum=0)]
 Fraction = Annotated[float, PlainValidator(fraction), schema("number", minimum=0, maximum=1)]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..contacts import ContactProblem
 from ..detect.clusters import find_clusters
 from ..theory import rigid_sweeps
-from .residual import momentum_error, residual
+from .residual import missing_overlap, momentum_error, residual
 
 
 class SweepCriterion(Protocol):
@@ -163,6 +163,23 @@ class MomentumCriterion:
             return Verdict(False, local)
         whole = momentum_error(problem)
         return Verdict(whole <= self.epsilon, local, whole)
+
+
+@dataclass(frozen=True)
+class OverlapCriterion:
+    """What the sweeps leave undone in a step lets contacts overlap by at most epsilon mean radii, on average.
+
+    It is the normal velocity that a further sweep would take from a contact, times dt. With gap = "g_pos" overlaps
+    stand, and grow by as much in each step; with gap = "g" it is the overlap that is left.
+    """
+
+    epsilon: float = 1e-5
+
+    def __post_init__(self) -> None:
+        _check("epsilon", self.epsilon, least=0.0)
+
+    def judge(self, problem: ContactProblem) -> Verdict:
+        return Verdict(missing_overlap(problem) <= self.epsilon * float(problem.radius.mean()))
 
 
 def _check(name: str, value: float, *, least: float) -> None:

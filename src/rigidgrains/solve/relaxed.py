@@ -47,19 +47,20 @@ class Relaxation(Pace):
 
     def begin(self, problem: ContactProblem, among: Index | None = None) -> None:
         super().begin(problem, among)
-        self._geometry = problem.geometry.copy()
-        self._geometry[:, 4:6] *= self._omega
-        self._extra = None if problem.extra is None else problem.extra.copy()
-        if self._extra is not None:
-            self._extra[:, 5] *= self._omega
+        geometry = problem.geometry.copy()
+        geometry[:, 4:6] *= self._omega
+        extra = None if problem.extra is None else problem.extra.copy()
+        if extra is not None:
+            extra[:, 5] *= self._omega
+        self._relaxed = replace(problem, geometry=geometry, extra=extra)
 
     def sweep(self, problem: ContactProblem, rng: Generator) -> int:
-        return super().sweep(replace(problem, geometry=self._geometry, extra=self._extra), rng)
+        return super().sweep(self._relaxed, rng)
 
     def checked_sweep(
         self, problem: ContactProblem, rng: Generator, epsilon: float, delta: float
     ) -> tuple[int, int, float]:
-        return super().checked_sweep(replace(problem, geometry=self._geometry, extra=self._extra), rng, epsilon, delta)
+        return super().checked_sweep(self._relaxed, rng, epsilon, delta)
 
     def finish(self, problem: ContactProblem, rng: Generator, *, converged: bool) -> bool:
         self.order.sweep(problem, rng)

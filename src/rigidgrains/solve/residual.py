@@ -49,6 +49,18 @@ def residual(problem: ContactProblem) -> float:
     return 0.0 if miss == 0.0 else 1.0
 
 
+def missing_overlap(problem: ContactProblem) -> float:
+    """m, mean of |R_n - R_n'| dt^2/m_n: by how much contacts overlap, or part, because their forces are not yet right.
+
+    inf if a force is not finite.
+    """
+    p = problem
+    if p.count == 0:
+        return 0.0
+    miss = float(_normal_miss(p.motion, p.pairs, p.geometry, p.forces, p.dt)) / p.count
+    return miss if math.isfinite(miss) else math.inf
+
+
 def virtual_power(problem: ContactProblem) -> float:
     """S (W) = sum of R_n (V_n + gap/dt) + mu R_n |V_t| + R_t . V_t: the power of forces that should have none.
 
@@ -130,6 +142,19 @@ def _largest(first, last, forces):  # type: ignore[no-untyped-def]
         for k in range(4):
             most = max(most, abs(forces[c, k])) if abs(forces[c, k]) < math.inf else math.inf
     return most
+
+
+@kernel
+def _normal_miss(motion, pairs, geometry, forces, dt):  # type: ignore[no-untyped-def]
+    """Sum of |R_n - R_n'| dt^2/m_n."""
+    total = 0.0
+    for c in range(len(pairs)):
+        i, j = pairs[c, 0], pairs[c, 1]
+        n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
+        v_x, v_y, v_z = motion[j, 0] - motion[i, 0], motion[j, 1] - motion[i, 1], motion[j, 2] - motion[i, 2]
+        closes = dt * (v_x * n_x + v_y * n_y + v_z * n_z) + geometry[c, 3]
+        total += abs(min(closes, forces[c, 0] * dt * dt / geometry[c, 4]))
+    return total
 
 
 @kernel

@@ -11,6 +11,7 @@ from .criteria import (
     GlobalCriterion,
     LocalCriterion,
     MomentumCriterion,
+    OverlapCriterion,
     ResidualCriterion,
     RigidSweeps,
 )
@@ -52,4 +53,6 @@ def _criterion(settings: Solver) -> Criterion:
         return ResidualCriterion(settings.epsilon)
     if settings.criterion == "momentum":
         return MomentumCriterion(settings.epsilon, settings.residual)
+    if settings.criterion == "overlap":
+        return OverlapCriterion(settings.epsilon)
     return LocalCriterion(settings.epsilon, settings.delta)

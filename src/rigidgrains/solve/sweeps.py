@@ -58,14 +58,14 @@ class Sweeps:
                  or an Order
     criterion  : LocalCriterion, GlobalCriterion, FixedSweeps, RigidSweeps, ResidualCriterion or MomentumCriterion
     max_sweeps : a step that needs more ends unconverged, and is counted as such
-    gap        : "g_pos" or "g", the gap that the shock law closes
+    gap        : "g_pos" or "g", the gap that the shock law closes, or the part of an overlap that a step removes
     rigidity   : in place of a criterion, the l_diff over L that each step is to reach, 2.0 for instance
     """
 
     order: str | Order = "random"
     criterion: Criterion = field(default_factory=LocalCriterion)
     max_sweeps: int = 5000
-    gap: str = "g_pos"
+    gap: str | float = "g_pos"
     rigidity: InitVar[float | None] = None
 
     def __post_init__(self, rigidity: float | None) -> None:
@@ -75,8 +75,11 @@ class Sweeps:
             if self.order not in ORDERS:
                 raise ValueError(f"order {self.order!r} is unknown; choose one of {', '.join(ORDERS)}")
             self.order = ORDERS[self.order]()
-        if self.gap not in ("g_pos", "g"):
-            raise ValueError(f"gap {self.gap!r} is unknown; choose 'g_pos' (overlaps stop growing) or 'g' (removed)")
+        if self.gap not in ("g_pos", "g") if isinstance(self.gap, str) else not 0.0 <= self.gap <= 1.0:
+            raise ValueError(
+                f"gap {self.gap!r} is unknown; choose 'g_pos' (overlaps stop growing), 'g' (removed), or the part "
+                "that a step removes, between 0 and 1"
+            )
         if self.max_sweeps < 1:
             raise ValueError(f"max_sweeps = {self.max_sweeps} finds no force; give at least 1")
 

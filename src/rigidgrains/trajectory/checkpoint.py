@@ -23,6 +23,7 @@ from ..solve.sweeps import SolveReport
 from ..stage.course import rebuild_courses, words_of
 from ..stage.recall import recall
 from ..stage.stage import Stage
+from ..timestep import AutoStep, Clock
 from . import cell_table, law_table, wall_table
 from .errors import TrajectoryError
 
@@ -61,6 +62,8 @@ def pack(simulation: Simulation) -> tuple[Arrays, str]:
         "contact_wall_rows": np.array([(rows.start, rows.stop) for rows in contacts.wall_rows]).reshape(-1, 2),
         "motion_before": simulation.motion_before,
     }
+    if simulation.auto is not None:
+        arrays["step_sizes"] = simulation.step_sizes
     arrays |= law_table.tables(bodies.laws) | cell_table.tables(bodies)
     if bodies.cell is not None:
         arrays["image"] = bodies.image
@@ -75,7 +78,8 @@ def pack(simulation: Simulation) -> tuple[Arrays, str]:
         "laws": law_table.describe(bodies.laws),
         "groups": {name: [part.start, part.stop] for name, part in bodies.groups.items()},
         "builds": near.builds,
-        "clock": list(simulation.clock),
+        "clock": asdict(simulation.clock),
+        "auto": None if simulation.auto is None else asdict(simulation.auto),
         "seed": simulation.seed,
         "whole": simulation.whole,
         "random": simulation.rng.bit_generator.state,
@@ -110,8 +114,10 @@ def unpack(
             f"this run used functions of its own; pass them to resume() again: functions={{{wanted}}}"
         )
     solver = decode(words["solver"]) if solver is None else solver
-    simulation = Simulation(bodies, dt=words["clock"][0], solver=solver, seed=words["seed"])
-    simulation.set_clock(*words["clock"])
+    clock = Clock(**words["clock"])
+    simulation = Simulation(bodies, dt=clock.dt, solver=solver, seed=words["seed"])
+    auto = None if words.get("auto") is None else AutoStep(**words["auto"])
+    simulation.set_clock(clock, auto, arrays.get("step_sizes"))
     simulation.rng.bit_generator.state = words["random"]
     simulation.neighbours = _neighbours(arrays, words["builds"])
     simulation.contacts = Contacts.restore(

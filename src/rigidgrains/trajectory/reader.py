@@ -177,6 +177,12 @@ class Trajectory:
             out[k, [names.index(wall.name) for wall in frame.walls]] = frame.wall_force
         return out
 
+    @property
+    def step_sizes(self) -> Array:
+        """(k,) s, the length of every step up to the last checkpoint of a run with dt = "auto"; empty otherwise."""
+        group = self._file["checkpoint"]
+        return np.array(group["step_sizes"]) if "step_sizes" in group else np.zeros(0)
+
     def at(self, time: float) -> Frame:
         """The frame closest to a time (s)."""
         return self[int(np.argmin(np.abs(self.times - time)))]

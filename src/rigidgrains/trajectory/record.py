@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..cell import IMAGES
 from ..compiled import kernel
+from ..contacts import removed_part
 from ..observe import measure
 from ..observe.history import figures
 from . import cell_table, law_table, wall_table
@@ -48,7 +48,7 @@ def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[s
         data |= {"velocity_before": before[:n, 0:3], "spin_before": before[:n, 3:6] / bodies.radius[:, None]}
     scalars = (known or figures(simulation)) | {
         "whole": float(whole),
-        "floor": 0.0 if simulation.solver.gap == "g_pos" else -math.inf,
+        "removed_part": removed_part(simulation.solver.gap),
     }
     return Cloud(
         simulation.time,
