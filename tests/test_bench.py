@@ -8,11 +8,15 @@ import pytest
 from rigidgrains import bench
 
 
-def test_figures_are_complete_and_positive():
-    figures = bench.run(sizes=(2000,), repeats=2)
-    assert set(figures["updates_per_second"]) == {"ordered", "random"}
+def test_figures_are_complete_and_positive(monkeypatch):
+    monkeypatch.setattr(bench, "start_seconds", lambda: {"first": 9.0, "cached": 0.9})
+    figures = bench.run(sizes=(2000,), repeats=2, typical=2000)
+    assert set(figures["updates_per_second"]) == {"ordered", "random", "coloured"}
     assert figures["updates_per_second"]["ordered"]["2000"] > 0
-    assert all(figures[name] > 0 for name in ("search_over_sweep", "import_seconds", "bytes_per_grain"))
+    assert all(figures[name] > 0 for name in ("search_over_sweep", "import_seconds", "bytes_per_grain", "speed_up"))
+    parts = {name: share for name, share in figures["shares"].items() if name != "lists_per_step"}
+    assert all(share >= 0.0 for share in parts.values())
+    assert sum(parts.values()) == pytest.approx(1.0)
     assert all(isinstance(text, str) for row in bench.describe(figures) for text in row)
 
 
@@ -30,6 +34,12 @@ def test_the_packing_is_dense_touching_and_in_spatial_order():
     rng = np.random.default_rng(0)
     anyhow = np.linalg.norm(np.diff(rng.permutation(first), axis=0), axis=1).mean()
     assert along < 0.2 * anyhow
+
+
+@pytest.mark.slow
+def test_the_first_run_compiles_and_later_ones_do_not():
+    seconds = bench.start_seconds()
+    assert 0.0 < seconds["cached"] < 0.5 * seconds["first"]
 
 
 def test_memory_per_grain_stays_below_a_kilobyte():

@@ -39,6 +39,25 @@ def listed(pairs):
     return [(int(min(a, b)), int(max(a, b))) for a, b in zip(i, pairs.partner)]
 
 
+@pytest.mark.parametrize("law", ["uniform", "loguniform", "two sizes"])
+def test_a_size_ratio_of_twenty_costs_no_more_than_three_times_equal_grains(law):
+    """Pairs whose distance is looked at, per grain, at the same packing fraction."""
+    rng, n = np.random.default_rng(0), 10_000
+    mixed = {
+        "uniform": rng.uniform(1.0, 20.0, n),
+        "loguniform": 20.0 ** rng.uniform(0.0, 1.0, n),
+        "two sizes": np.where(np.arange(n) % 1000 == 0, 20.0, 1.0),
+    }[law]
+
+    def tests_per_grain(radius):
+        side = (4.0 / 3.0 * np.pi * (radius**3).sum() / 0.5) ** (1.0 / 3.0)
+        pairs = near_pairs(rng.uniform(0.0, side, (n, 3)), radius, 0.1)
+        assert pairs.tested >= len(pairs.partner) > 0
+        return pairs.tested / n
+
+    assert tests_per_grain(mixed) < 3.0 * tests_per_grain(np.ones(n))
+
+
 @pytest.mark.parametrize("dimension", [2, 3])
 @pytest.mark.parametrize("ratio", [1.0, 1.7, 10.0, 50.0])
 @pytest.mark.parametrize("reach", [0.0, 0.05, 1.0])

@@ -1,10 +1,12 @@
-"""Speed and memory of this machine, measured: contact updates per second, neighbour search, import, bytes per grain."""
+"""Speed and memory of this machine, measured: updates per second, search, parts of a step, threads, start, memory."""
 
 from __future__ import annotations
 
 import math
+import os
 import subprocess
 import sys
+import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable
@@ -20,23 +22,41 @@ from .simulation import Simulation
 from .solve.criteria import FixedSweeps
 from .solve.orders import ORDERS
 from .solve.sweeps import Sweeps
+from .threads import get_threads, only
 
 DT = 0.01
 TYPICAL = 100_000
 CLOCK = "time.perf_counter()"
+FIRST_STEP = f"""
+import time
+begun = {CLOCK}
+from pathlib import Path
+from rigidgrains import Simulation, gallery, load_scene
+simulation = Simulation(load_scene(Path(gallery.__file__).parent / "pile.toml"))
+simulation.step()
+print({CLOCK} - begun)
+"""
 RADIUS = math.sqrt(3.0) / 2.0  # touching spheres on a bcc lattice whose cubes have side 2
 
 
-def run(sizes: tuple[int, ...] = (10_000, 100_000, 1_000_000), repeats: int = 7) -> dict[str, Any]:
+def run(
+    sizes: tuple[int, ...] = (10_000, 100_000, 1_000_000), repeats: int = 7, typical: int = TYPICAL
+) -> dict[str, Any]:
     """All figures as one dictionary, ready for JSON."""
-    rates: dict[str, dict[str, float]] = {"ordered": {}, "random": {}}
+    from .bench_step import shares, speed_up
+
+    rates: dict[str, dict[str, float]] = {"ordered": {}, "random": {}, "coloured": {}}
     for grains in sizes:
-        _, problem = dense_problem(grains)
         for order, rate in rates.items():
+            _, problem = dense_problem(grains, coloured=order == "coloured")
             rate[str(grains)] = problem.count / sweep_seconds(problem, order, repeats)
     return {
         "updates_per_second": rates,
-        "search_over_sweep": search_over_sweep(TYPICAL, repeats),
+        "search_over_sweep": search_over_sweep(typical, repeats),
+        "shares": shares(typical),
+        "threads": get_threads(),
+        "speed_up": speed_up(typical),
+        "start_seconds": start_seconds(),
         "import_seconds": _child(f"import time; t = {CLOCK}; import rigidgrains; print({CLOCK} - t)"),
         "bytes_per_grain": _child(f"from rigidgrains import bench; print(bench.bytes_per_grain({TYPICAL}))"),
     }
@@ -51,6 +71,17 @@ def describe(figures: dict[str, Any]) -> list[tuple[str, str]]:
     return [
         *((name, f"million contact updates per second on one core: {text}") for name, text in rows),
         ("neighbour search", f"{figures['search_over_sweep']:.1f} times a sweep over the contacts"),
+        (
+            "step",
+            ", ".join(f"{name} {share:.0%}" for name, share in figures["shares"].items() if name != "lists_per_step"),
+        ),
+        ("threads", f"{figures['speed_up']:.2f} times as fast on {figures['threads']} as on one, whole steps"),
+        (
+            "start",
+            "{first:.1f} s to the first step on the first run ever, {cached:.2f} s later".format(
+                **figures["start_seconds"]
+            ),
+        ),
         ("import", f"{figures['import_seconds']:.3f} s"),
         ("memory", f"{figures['bytes_per_grain']:.0f} bytes per grain at the peak, contacts included"),
     ]
@@ -83,12 +114,12 @@ def dense_bodies(grains: int) -> Bodies:
     )
 
 
-def dense_problem(grains: int) -> tuple[Bodies, ContactProblem]:
-    """The contact problem of a dense packing in one step."""
+def dense_problem(grains: int, *, coloured: bool = False) -> tuple[Bodies, ContactProblem]:
+    """The contact problem of a dense packing in one step; rows as listed, or colour after colour."""
     bodies = dense_bodies(grains)
     neighbours, contacts = Neighbours(), Contacts()
     neighbours.refresh(bodies, 0.0)
-    contacts.gather(bodies, neighbours, 0.0, gap="g_pos")
+    contacts.gather(bodies, neighbours, 0.0, gap="g_pos", coloured=coloured)
     return bodies, contacts.problem(bodies, DT)
 
 
@@ -96,14 +127,23 @@ def sweep_seconds(problem: ContactProblem, name: str, repeats: int) -> float:
     """Time of one sweep in the given order on one core, the making of the order included; the best of several."""
     order, rng = ORDERS[name](), np.random.default_rng(0)
     order.begin(problem)
-    return best(lambda: order.sweep(problem, rng), repeats)
+    with only(1):
+        return best(lambda: order.sweep(problem, rng), repeats)
 
 
 def search_over_sweep(grains: int, repeats: int) -> float:
     """Time of a neighbour search over that of one ordered sweep over the contacts."""
     bodies, problem = dense_problem(grains)
-    search = best(lambda: near_pairs(bodies.position, bodies.radius, 0.2 * RADIUS), repeats)
+    with only(1):
+        search = best(lambda: near_pairs(bodies.position, bodies.radius, 0.2 * RADIUS), repeats)
     return search / sweep_seconds(problem, "ordered", repeats)
+
+
+def start_seconds() -> dict[str, float]:
+    """Time of a new Python to the end of the first step of a small scene: without compiled kernels, and with them."""
+    with tempfile.TemporaryDirectory() as cache:
+        place = {**os.environ, "NUMBA_CACHE_DIR": cache}
+        return {name: _child(FIRST_STEP, place) for name in ("first", "cached")}
 
 
 def bytes_per_grain(grains: int) -> float:
@@ -142,7 +182,7 @@ def _morton(site: np.ndarray) -> np.ndarray:
     return key
 
 
-def _child(code: str) -> float:
+def _child(code: str, environment: dict[str, str] | None = None) -> float:
     """A figure printed by a fresh Python."""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     return float(done.stdout)

@@ -26,6 +26,7 @@ class PairList:
 
     last  : for each pair the row of its contact in the previous step, -1 for none
     image : code of the image of the partner that is meant, see cell.py; 0 for the partner itself
+    tested : pairs whose distance was looked at in the search
     colour : of each pair, see `painted`; coloured : whether they differ
     """
 
@@ -33,6 +34,7 @@ class PairList:
     partner: Index
     last: Index
     image: NDArray[np.int8]
+    tested: int = 0
     colour: NDArray[np.int8] | None = None
     coloured: bool = False
 
@@ -75,22 +77,22 @@ def near_pairs(
     ends = n if rows is None else rows
     cells = position, radius, level, origin, size, largest, extent, table, first, member, key, sphere, ends, start
 
-    def search(begin: int, end: int) -> tuple[int, int, Index]:
+    def search(begin: int, end: int) -> tuple[int, int, int, Index]:
         room = (max(capacity, 4 * n) * (end - begin)) // n + 65  # one place is scratch
         while True:
             partner = np.empty(room, np.int32)
-            found = _search(begin, end, *cells, partner)
+            found, tested = _search(begin, end, *cells, partner)
             if found < room:
-                return begin, end, partner[:found]
+                return tested, begin, end, partner[:found]
             room = found + 1
 
     found, earlier = in_parts(search, n, weight=16), 0
-    for begin, end, partner in found:
+    for _, begin, end, partner in found:
         start[begin:end] += earlier
         earlier += len(partner)
     start[n] = earlier
-    partner = np.concatenate([partner for _, _, partner in found])
-    return PairList(start, partner, np.full(earlier, -1, np.int32), np.zeros(earlier, np.int8))
+    partner, tested = np.concatenate([some[-1] for some in found]), sum(some[0] for some in found)
+    return PairList(start, partner, np.full(earlier, -1, np.int32), np.zeros(earlier, np.int8), tested)
 
 
 def _levels(radius: Array) -> tuple[Index, Array, Array]:
@@ -162,8 +164,8 @@ def _search(  # type: ignore[no-untyped-def]
     start,
     partner,
 ):
-    """List the partners of some grains in turn; returns how many there are, also beyond the space given."""
-    found, space = 0, partner.size - 1
+    """List the partners of some grains in turn; returns how many there are, also beyond the space given, and tests."""
+    found, tested, space = 0, 0, partner.size - 1
     for i in range(begin, end):
         start[i] = found
         own = level[i]
@@ -183,6 +185,7 @@ def _search(  # type: ignore[no-untyped-def]
                     while cell <= highest:
                         b = table[a] + (cell & mask)
                         run = min(highest - cell, table[a + 1] - 1 - b)
+                        tested += first[b + run + 1] - first[b]
                         for m in range(first[b], first[b + run + 1]):
                             j = member[m]
                             dx, dy, dz = sphere[m, 0] - x, sphere[m, 1] - y, sphere[m, 2] - z
@@ -192,7 +195,7 @@ def _search(  # type: ignore[no-untyped-def]
                             partner[min(found, space)] = j  # written always, kept if counted: no branch to guess
                             found += int(close & here & ((j > i) | (a < own)))
                         cell += run + 1
-    return found
+    return found, tested
 
 
 def inherit(new: PairList, old: PairList) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, Any
 
 from .base import Observer
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Progress(Observer):
-    """A progress bar with simulated time, sweeps of the last step, contacts and remaining time."""
+    """A progress bar with simulated time, sweeps of the last step, contacts, speed and remaining time."""
 
     def start(self, simulation: Simulation, steps: int) -> None:
         from rich.console import Console
@@ -23,12 +24,13 @@ class Progress(Observer):
             TextColumn("t = {task.fields[time]:.4g} s"),
             BarColumn(bar_width=30),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[sweeps]} sweeps, {task.fields[contacts]} candidates"),
+            TextColumn("{task.fields[sweeps]} sweeps, {task.fields[contacts]} candidates{task.fields[rate]}"),
             TimeRemainingColumn(),
             console=Console(stderr=True),
         )
         self._first = simulation.steps
-        self._task = self._bar.add_task("run", total=steps, time=simulation.time, sweeps=0, contacts=0)
+        self._task = self._bar.add_task("run", total=steps, time=simulation.time, sweeps=0, contacts=0, rate="")
+        self._seen = time.perf_counter(), simulation.steps, simulation.tally.updates
         self._bar.start()
 
     def look(self, simulation: Simulation) -> None:
@@ -41,7 +43,17 @@ class Progress(Observer):
             time=simulation.time,
             sweeps=simulation.last_solve.sweeps,
             contacts=simulation.contacts.count,
+            **self._rate(simulation),
         )
+
+    def _rate(self, simulation: Simulation) -> dict[str, Any]:
+        """Steps and contact updates per second since the last look; nothing if no step was made."""
+        now = time.perf_counter(), simulation.steps, simulation.tally.updates
+        seconds, steps, updates = (new - old for new, old in zip(now, self._seen))
+        if not steps:
+            return {}
+        self._seen = now
+        return {"rate": f", {steps / seconds:.3g} steps/s, {updates / seconds / 1e6:.3g} M updates/s"}
 
     def finish(self, simulation: Simulation) -> None:
         self.look(simulation)
