@@ -19,8 +19,9 @@ FEW = settings(max_examples=40, deadline=None)
 INF = math.inf
 
 
-def still(position, radius=1.0, *, dimension=3, links=(), mu=0.0, walls=(), velocity=0.0, mass=1.0, time=0.0):
-    """A frame made by hand. links : rows (i, j, normal, force on j) of touching bodies."""
+def still(position, radius=1.0, *, dimension=3, links=(), mu=0.0, walls=(), velocity=0.0, mass=1.0, time=0.0, cell=None,
+          ids=None):  # fmt: skip
+    """A frame made by hand. links : rows (i, j, normal, force on j, image of j if any) of touching bodies."""
     position = np.array(position, dtype=float).reshape(-1, 3)
     n, c = len(position), len(links)
     zeros = np.zeros((n, 3))
@@ -31,11 +32,19 @@ def still(position, radius=1.0, *, dimension=3, links=(), mu=0.0, walls=(), velo
         "PointData/velocity": zeros + velocity,
         "PointData/velocity_before": zeros + velocity,
         "PointData/spin": zeros,
+        "PointData/id": np.arange(n) if ids is None else np.array(ids),
         "PointData/external_force": zeros,
         "FieldData/gravity": np.zeros((1, 3)),
         "FieldData/friction": np.array([[mu]]),
         "FieldData/wall_velocity": np.zeros((len(walls), 3)),
     }
+    if cell is not None:
+        data |= {
+            "FieldData/cell_vectors": cell.vectors,
+            "FieldData/cell_origin": cell.origin[None],
+            "FieldData/cell_periodic": cell.periodic[None],
+            "PointData/image": np.zeros((n, 3), int),
+        }
     bodies = grains(position, radius, mass, dimension=dimension, walls=list(walls))
     data |= {f"FieldData/{name}": array for name, array in wall_table.placement(bodies.walls).items()}
     normal = np.array([link[2] for link in links], dtype=float).reshape(c, 3)
@@ -49,6 +58,8 @@ def still(position, radius=1.0, *, dimension=3, links=(), mu=0.0, walls=(), velo
         "PointData/gap": np.zeros(c),
         "PointData/status": np.where(slides, 2, 1),
     }
+    if cell is not None:
+        contacts["PointData/image"] = np.array([link[4] for link in links], dtype=int).reshape(c, 3)
     figures = {"step": 0.0, "time": time, "dt": 0.1, "whole": 1.0}
     text = wall_table.describe(list(walls))
     return Frame(0, dimension, data.__getitem__, figures, Contacts(contacts.__getitem__, c), text)

@@ -37,7 +37,7 @@ def of_state(compare: Comparison) -> None:
     state, figures = compare.state, compare.state.frame.figures
     kinetic = kinetic_energy(state, state.velocity, state.spin, state.wall_velocity)
     weight = state.mass[:, None] * state.gravity + state.force
-    potential, magnitude = -float((weight * state.position).sum()), float(np.abs(weight * state.position).sum())
+    potential, magnitude = -float((weight * state.unwrapped).sum()), float(np.abs(weight * state.unwrapped).sum())
     for wall in state.walls:
         if guided(wall):
             n, point = surfaces.directions(wall)[0], wall.shape.point
@@ -81,7 +81,8 @@ def gaps_now(links: Links) -> Array:
     state, gap = links.state, np.empty(len(links))
     some = links.between_grains
     i, j = links.i[some], links.j[some]
-    gap[some] = length(state.position[j] - state.position[i]) - state.radius[i] - state.radius[j]
+    apart = state.position[j] + links.shift[some] - state.position[i]
+    gap[some] = length(apart) - state.radius[i] - state.radius[j]
     for w, some in links.at_wall:
         i = links.i[some]
         gap[some], _, _ = surfaces.gaps(state.walls[w], state.position[i], state.radius[i])

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from . import surfaces
+from . import images, surfaces
 from .links import Links
 from .state import Array, State, guided, length, size
 from .verdict import Check, counted, worst_of
@@ -27,6 +26,8 @@ def soundness(state: State) -> Check:
         if not (named[name] > 0.0).all():
             i = int(np.argmin(named[name]))
             faults.append(f"{name} of {state.grain(i)} is {named[name][i]:g}, not positive")
+    if state.cell is not None and not np.linalg.det(state.cell) > 0.0:
+        faults.append(f"the cell {state.cell.tolist()} has no volume")
     if not state.dt > 0.0:
         faults.append(f"dt is {state.dt:g}, not positive")
     if np.isnan(frame.friction).any() or (frame.friction < 0.0).any():
@@ -48,16 +49,18 @@ def directions(state: State) -> Check:
 
 
 def contact_list(state: State) -> Check:
-    """Bodies that exist, and each pair once."""
+    """Bodies that exist, and each pair once through each image."""
     pair, n, bodies = state.frame.contacts.pair, state.n, state.n + len(state.walls)
     strange = (pair < 0).any(axis=1) | (pair[:, 0] >= n) | (pair[:, 1] >= bodies) | (pair[:, 0] == pair[:, 1])
     faults = [
         f"contact {c} names bodies {pair[c].tolist()} of {n} grains and {bodies - n} walls"
         for c in np.flatnonzero(strange)
     ]
+    faults += images.faults(state)
     if not faults:
-        order = np.argsort(keys(pair, bodies), kind="stable")
-        listed = keys(pair, bodies)[order]
+        listed = images.keys(pair, state.frame.contacts.image, bodies)
+        order = np.argsort(listed, kind="stable")
+        listed = listed[order]
         twice = order[1:][listed[1:] == listed[:-1]]
         faults = [f"{state.contact(int(c))} is listed twice" for c in twice]
     table, rows = len(state.frame.friction), state.frame.material
@@ -66,19 +69,13 @@ def contact_list(state: State) -> Check:
     return counted("contact list", faults)
 
 
-def keys(pair: NDArray[np.integer], bodies: int) -> NDArray[np.int64]:
-    """(c,) one whole number for each pair, whichever body comes first."""
-    low, high = pair.min(axis=1).astype(np.int64), pair.max(axis=1)
-    return np.asarray(low * bodies + high)
-
-
 def geometry(links: Links) -> Check:
     """Stored normal, gap and point of contact against those of the positions at the beginning of the step."""
     state, contacts = links.state, links.state.frame.contacts
     gap, normal, lever = np.empty(len(links)), np.empty((len(links), 3)), np.empty(len(links))
     some = links.between_grains
     i, j = links.i[some], links.j[some]
-    apart = state.start[j] - state.start[i]
+    apart = state.start[j] + links.shift[some] - state.start[i]
     distance = length(apart)
     gap[some], lever[some] = distance - state.radius[i] - state.radius[j], distance
     normal[some] = apart / np.where(distance > 0.0, distance, 1.0)[:, None]
@@ -139,6 +136,8 @@ def _arrays(state: State) -> dict[str, Array]:
     """Everything that is measured, by name."""
     frame = state.frame
     named: dict[str, Array] = {name: getattr(frame, name) for name in (*GRAINS, *WALLS)}
+    if state.cell is not None and state.cell_origin is not None:
+        named |= {"cell": state.cell, "cell_origin": state.cell_origin}
     if frame.has_contacts:
         named |= {name: getattr(frame, name) for name in ("velocity_before", "spin_before")}
         named |= {f"contact {name}": getattr(frame.contacts, name) for name in ("point", "normal", "gap", "force")}
@@ -161,7 +160,7 @@ def _out_of_plane(named: dict[str, Array]) -> list[str]:
     """What a disk must not have: z of vectors, x and y of spins."""
     faults = []
     for name, array in named.items():
-        if array.ndim != 2 or name in ("position", "contact point"):
+        if array.ndim != 2 or name in ("position", "contact point", "cell"):
             continue
         bad = array[:, :2] if name.startswith("spin") else array[:, 2:]
         if bad.any():

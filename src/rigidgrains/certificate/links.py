@@ -17,6 +17,7 @@ class Links:
     """All candidates of the step. Bodies i (a grain) and j (a grain or a wall); R acts on j, n points from i to j.
 
     normal, gap, force : as stored; r_n (c,) and r_t (c, 3) : parts of the force (N)
+    shift : (c, 3) m, by which the image of j that is touched is away from j itself; zero without a periodic cell
     v_n (c,), v_t (c, 3) : parts of the contact velocity (m/s) at the end of the step
     """
 
@@ -26,6 +27,9 @@ class Links:
         self.i, self.j = pair[:, 0], pair[:, 1]
         self.normal, self.force = (np.asarray(array, dtype=float) for array in (contacts.normal, contacts.force))
         self.gap = np.asarray(contacts.gap, dtype=float)
+        self.shift = np.zeros((len(pair), 3))
+        if contacts.image is not None and state.cell is not None:
+            self.shift = np.asarray(contacts.image @ state.cell)
         self.r_n = dot(self.force, self.normal)
         self.r_t = self.force - self.r_n[:, None] * self.normal
         v = self.velocity

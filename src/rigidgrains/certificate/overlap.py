@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from . import surfaces
-from .geometry import keys
+from . import images, surfaces
 from .state import Array, State, length
 from .verdict import SWEEPS, Check, worst_of
 
@@ -19,41 +18,49 @@ UNSEEN = 1e-6  # of the smallest radius: an overlap for which no contact is need
 
 @dataclass
 class Overlaps:
-    """Pairs of bodies (k, 2) that overlap by depth (k,) m, and the smaller radius (k,) m of each pair."""
+    """Pairs of bodies (k, 2) that overlap by depth (k,) m, and the smaller radius (k,) m of each pair.
+
+    image : (k, 3) of the second body, in a periodic cell
+    """
 
     pair: NDArray[np.int64]
+    image: NDArray[np.int64]
     depth: Array
     radius: Array
 
     @classmethod
     def of(cls, state: State) -> Overlaps:
         """All of them: by trees over grains of similar size, and every grain against every wall."""
-        pair = near_pairs(state.position, state.radius)
-        i, j = pair.T
-        depth = state.radius[i] + state.radius[j] - length(state.position[j] - state.position[i])
-        found = [(pair, depth, np.minimum(state.radius[i], state.radius[j]))]
+        owner, image, place = images.ghosts(state)
+        a, b = np.sort(near_pairs(place, state.radius[owner]), axis=1).T
+        a, b = a[a < state.n], b[a < state.n]  # images overlap images as their grains do
+        i, j = owner[a], owner[b]
+        depth = state.radius[i] + state.radius[j] - length(place[b] - place[a])
+        pair = np.stack([i, j], axis=1)
+        found = [(pair, image[b] - image[a], depth, np.minimum(state.radius[i], state.radius[j]))]
         for w, wall in enumerate(state.walls):
             gap, _, _ = surfaces.gaps(wall, state.position, state.radius)
             i = np.flatnonzero(gap < 0.0)
-            found.append((np.stack([i, np.full(len(i), state.n + w)], axis=1), -gap[i], state.radius[i]))
-        pair, depth, radius = (np.concatenate(parts) for parts in zip(*found))
+            pair = np.stack([i, np.full(len(i), state.n + w)], axis=1)
+            found.append((pair, np.zeros((len(i), 3), np.int64), -gap[i], state.radius[i]))
+        pair, image, depth, radius = (np.concatenate(parts) for parts in zip(*found))
         some = depth > 0.0
-        return cls(pair[some], depth[some], radius[some])
+        return cls(pair[some], image[some], depth[some], radius[some])
 
     def check(self, state: State) -> Check:
         """How deep grains have sunk into each other in the course of the run."""
 
         def place(k: int) -> str:
-            i, j = (int(b) for b in self.pair[k])
-            return f"{state.body(i)} and {state.body(j)} overlap by {self.depth[k]:.6g} m"
+            return f"{self._who(state, k)} overlap by {self.depth[k]:.6g} m"
 
         return worst_of("overlap", self.depth / self.radius, DEEPEST, "the smaller radius", place, SWEEPS)
 
     def missing(self, state: State) -> Check:
         """Pairs that overlap though they are not on the list of contacts."""
         bodies = state.n + len(state.walls)
-        listed = np.sort(keys(state.frame.contacts.pair, bodies))
-        mine = keys(self.pair, bodies)
+        image = state.frame.contacts.image
+        listed = np.sort(images.keys(state.frame.contacts.pair, image, bodies))
+        mine = images.keys(self.pair, None if image is None else self.image, bodies)
         at = np.searchsorted(listed, mine)
         unlisted = np.ones(len(mine), dtype=bool)
         if listed.size:
@@ -62,11 +69,15 @@ class Overlaps:
         noise = state.rounding * (state.coordinate[self.pair[some, 0]] + state.coordinate[self.pair[some, 1]])
 
         def place(k: int) -> str:
-            i, j = (int(b) for b in self.pair[some[k]])
-            return f"{state.body(i)} and {state.body(j)} overlap by {self.depth[some[k]]:.6g} m and are no contact"
+            return f"{self._who(state, some[k])} overlap by {self.depth[some[k]]:.6g} m and are no contact"
 
         depth = np.maximum(self.depth[some] - noise, 0.0) / state.radius.min()
         return worst_of("missing contacts", depth, UNSEEN, "the smallest radius", place)
+
+    def _who(self, state: State, k: int) -> str:
+        i, j = (int(b) for b in self.pair[k])
+        through = f" through image {self.image[k].tolist()}" if self.image[k].any() else ""
+        return f"{state.body(i)} and {state.body(j)}{through}"
 
 
 def near_pairs(position: Array, radius: Array) -> NDArray[np.int64]:

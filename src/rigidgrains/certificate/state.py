@@ -22,6 +22,7 @@ GRAININESS = {8: 1e-14, 4: 4e-6}  # what rounding of the stored numbers alone ma
 class State:
     """Grains and walls of a frame. Walls follow the grains as bodies: wall w is body n + w.
 
+    cell : (3, 3) m, rows are the vectors of the periodic cell, with its origin and directions; None without one
     rounding : relative error accepted in laws that hold to rounding; graininess : relative error of stored numbers
     """
 
@@ -36,6 +37,9 @@ class State:
         self.inertia_share = 0.5 if frame.dimension == 2 else 0.4
         self.walls: list[Wall] = frame.walls
         self.wall_velocity = _double(frame.wall_velocity)
+        self.cell = None if frame.cell is None else _double(frame.cell)
+        self.cell_origin = None if frame.cell_origin is None else _double(frame.cell_origin)
+        self.cell_periodic = frame.cell_periodic
 
     @cached_property
     def inertia(self) -> Array:
@@ -54,6 +58,13 @@ class State:
     def start(self) -> Array:
         """(n, 3) m, positions at the beginning of the step, Eq. (dx)."""
         return self.position - self.dt * self.velocity
+
+    @cached_property
+    def unwrapped(self) -> Array:
+        """(n, 3) m, where grains really are after all faces they have crossed."""
+        if self.cell is None or self.frame.image is None:
+            return self.position
+        return np.asarray(self.position + self.frame.image @ self.cell)
 
     @cached_property
     def free_velocity(self) -> Array:
@@ -90,7 +101,9 @@ class State:
 
     def contact(self, c: int) -> str:
         i, j = (int(b) for b in self.frame.contacts.pair[c])
-        return f"contact {c} of {self.body(i)} and {self.body(j)}"
+        image = None if self.frame.contacts.image is None else self.frame.contacts.image[c]
+        through = "" if image is None or not image.any() else f" through image {image.tolist()}"
+        return f"contact {c} of {self.body(i)} and {self.body(j)}{through}"
 
 
 def dot(a: Array, b: Array) -> Array:

@@ -10,8 +10,9 @@ import numpy as np
 from ..compiled import kernel
 from ..detect.grid import near_pairs
 from .cut import disk_in_box, sphere_in_box
+from .images import bounds, cell_of, home, images
 from .region import Box, enclosure
-from .state import Array, Frame, double, of
+from .state import Array, Frame, Index, double, of
 
 if TYPE_CHECKING:
     from ..simulation import Simulation
@@ -38,7 +39,9 @@ def pair_correlation(
 
     A shell around a centre counts with the part of it that is in the box, exactly, so that walls leave no trace: points
     scattered at random over the box have g = 1 on average at every distance.
-    box : by default `enclosure`, moved in by the smallest radius on all sides: where centres can be
+    In a periodic cell images are centres too, as far as the reach goes, each pair of a grain with its own images apart.
+    box : by default `enclosure`, moved in by the smallest radius on all sides: where centres can be. Along periodic
+          directions it then has no end.
     """
     frame = of(source)
     d = frame.dimension
@@ -47,19 +50,50 @@ def pair_correlation(
     if box is None:
         room, r = enclosure(frame), float(double(frame.radius).min())
         box = Box(double(room.lower) + r * (1.0 - 1e-9), double(room.upper) - r * (1.0 - 1e-9))
-    low, high = box.corners(d)
-    position = double(frame.position)
-    position = np.ascontiguousarray(position[np.all((position >= low) & (position <= high), axis=1)])
-    n = len(position)
+        endless = np.isfinite(bounds(frame)[0])  # along periodic directions
+        low, high = box.corners(d)
+        low[endless], high[endless] = -np.inf, np.inf
+        volume = float(np.prod(np.where(endless[:d], room.size, box.size)))
+        centre, ghost = _with_ghosts(frame, low, high, reach)
+    else:
+        (low, high), volume = box.corners(d), box.volume
+        found = images(double(frame.position), cell_of(frame), low, high)
+        centre, ghost = _within(double(frame.position)[found.owner] + found.shift, low, high), np.zeros(0, np.int64)
+    n = len(centre) - len(ghost)
     if n < 2:
         raise ValueError(f"the box from {list(box.lower)} to {list(box.upper)} holds {n} centres; take a larger one")
     edges = np.linspace(0.0, reach, bins + 1)
-    near = near_pairs(position, np.full(n, 0.5 * reach))
-    i = np.repeat(np.arange(n), np.diff(near.start))
-    away = position[near.partner] - position[i]
+    i, j = _pairs(centre, ghost, reach)
+    away = centre[j] - centre[i]
     pairs, _ = np.histogram(np.sqrt((away * away).sum(axis=1)), bins=edges)
-    inside = (_shells_2d if d == 2 else _shells_3d)(position, edges, low, high)
-    return PairCorrelation(edges, 2.0 * pairs * box.volume / ((n - 1) * inside), pairs)
+    inside = (_shells_2d if d == 2 else _shells_3d)(centre[:n], edges, low, high)
+    return PairCorrelation(edges, 2.0 * pairs * volume / ((n - 1) * inside), pairs)
+
+
+def _within(position: Array, low: Array, high: Array) -> Array:
+    """(m, 3) m, those in a box."""
+    return np.ascontiguousarray(position[np.all((position >= low) & (position <= high), axis=1)])
+
+
+def _with_ghosts(frame: Frame, low: Array, high: Array, reach: float) -> tuple[Array, Index]:
+    """Centres (n + m, 3) m in a box, the last m of them images within reach of the cell, and the rows (m,) of these."""
+    centre = _within(home(frame), low, high)
+    first, last = bounds(frame)
+    found = images(centre, cell_of(frame), first, last, reach)
+    away = found.shift.any(axis=1)
+    ghost = found.owner[away]
+    return np.concatenate([centre, centre[ghost] + found.shift[away]]), ghost
+
+
+def _pairs(centre: Array, ghost: Index, reach: float) -> tuple[Index, Index]:
+    """Pairs of centres that may be within reach. One across a face is met from both ends and taken from one."""
+    n = len(centre) - len(ghost)
+    near = near_pairs(centre, np.full(len(centre), 0.5 * reach))
+    i, j = np.repeat(np.arange(len(centre)), np.diff(near.start)), near.partner.astype(np.int64)
+    i, j = np.minimum(i, j), np.maximum(i, j)
+    owner = np.append(np.arange(n), ghost)
+    once = (i < n) & (owner[i] < owner[j])
+    return i[once], j[once]
 
 
 @kernel

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..compiled import kernel
+from .images import Images, bounds, cell_of, images
 from .region import Box
 from .state import Array, Frame, double, of
 
@@ -23,24 +24,29 @@ if TYPE_CHECKING:
 
 
 def volumes_inside(source: Frame | Simulation, box: Box) -> Array:
-    """(n,) m^3 (m^2 in 2D), the part of each grain that lies in a box, exact."""
+    """(n,) m^3 (m^2 in 2D), the part of each grain that lies in a box, exact; in a periodic cell that of all images."""
     frame = of(source)
-    return _volumes(frame, *box.corners(frame.dimension))
+    found, volume = parts_inside(frame, *box.corners(frame.dimension))
+    return np.bincount(found.owner, volume, len(frame)).astype(float)
 
 
-def slab_volumes(source: Frame | Simulation, axis: int, low: float, high: float) -> Array:
-    """(n,) m^3 (m^2 in 2D), the part of each grain between two planes square to an axis: spherical caps."""
-    lower, upper = np.full(3, -math.inf), np.full(3, math.inf)
+def parts_in_slab(frame: Frame, axis: int, low: float, high: float) -> tuple[Images, Array]:
+    """Images and their part (m,) m^3 (m^2 in 2D) between two planes square to an axis: spherical caps, and in a
+    periodic cell what is in the box that stands for it."""
+    lower, upper = bounds(frame)
     lower[axis], upper[axis] = low, high
-    return _volumes(of(source), lower, upper)
+    return parts_inside(frame, lower, upper)
 
 
-def _volumes(frame: Frame, lower: Array, upper: Array) -> Array:
+def parts_inside(frame: Frame, lower: Array, upper: Array) -> tuple[Images, Array]:
+    """Images that reach into a box, and their part (m,) m^3 (m^2 in 2D) in it; grains themselves without a cell."""
     position, radius = double(frame.position), double(frame.radius)
+    found = images(position, cell_of(frame), lower, upper, radius)
+    position, radius = position[found.owner] + found.shift, radius[found.owner]
     out = np.empty(len(radius))
     law = disks_in_box if frame.dimension == 2 else spheres_in_box
     law(position, radius, lower, upper, out)
-    return out
+    return found, out
 
 
 @kernel

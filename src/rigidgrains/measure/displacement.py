@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .state import Array, Frame, double
+from .images import unwrapped
+from .state import Array, Frame
 
 
 @dataclass(frozen=True)
@@ -23,18 +27,20 @@ class Displacement:
 def mean_squared_displacement(
     frames: Iterable[Frame], *, lags: int | None = None, drift: bool = True, origins: str = "all"
 ) -> Displacement:
-    """Of all grains, by the time between two frames of a Trajectory or of a list.
+    """Of all grains that are in every frame, by the time between two frames of a Trajectory or of a list.
 
+    In a periodic cell grains are where they really are, after all faces they have crossed.
     lags    : how many times to go, in frames; up to the whole length if absent
     drift   : False takes out the motion of the mean of all grains
     origins : "all" frames are beginnings, which needs frames at equal intervals; "first" takes the first alone
     """
-    taken = [(frame.time, double(frame.position)) for frame in frames]
-    if not taken or len({len(position) for _, position in taken}) != 1:
-        raise ValueError(f"{len(taken)} frames with the same grains are needed; choose frames between which none came")
+    taken = [(frame.time, frame.id, unwrapped(frame)) for frame in frames]
     if origins not in ("all", "first"):
         raise ValueError(f"origins = {origins!r} is not known; it is 'all' or 'first'")
-    time, x = np.array([time for time, _ in taken]), np.array([position for _, position in taken])
+    stayed = reduce(np.intersect1d, [ids for _, ids, _ in taken]) if taken else np.zeros(0)
+    if not len(stayed):
+        raise ValueError(f"{len(taken)} frames have no grain in common; choose frames between which some have stayed")
+    time, x = np.array([time for time, _, _ in taken]), np.array([_rows(ids, stayed, at) for _, ids, at in taken])
     if not drift:
         x = x - x.mean(axis=1, keepdims=True)
     every = np.diff(time)
@@ -46,3 +52,9 @@ def mean_squared_displacement(
         way = x[lag] - x[0] if origins == "first" else x[lag:] - x[:-lag]
         axes[lag] = (way * way).reshape(-1, 3).mean(axis=0)
     return Displacement(time[:last] - time[0], axes.sum(axis=1), axes)
+
+
+def _rows(ids: NDArray[Any], stayed: NDArray[Any], position: Array) -> Array:
+    """(m, 3) m, positions of those who stayed, in their order."""
+    order = np.argsort(ids, kind="stable")
+    return np.asarray(position[order[np.searchsorted(ids[order], stayed)]])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..walls import Wall
+from .images import start, unwrapped
 from .state import Array, Frame, Links, dot, double, inertia, links, of
 
 if TYPE_CHECKING:
@@ -20,7 +21,8 @@ class Energy:
     """J (J/m in 2D).
 
     translation, rotation : of grains; pistons : kinetic energy of guided pistons
-    potential : of grains and pistons under gravity, constant forces and loads; zero at the origin
+    potential : of grains and pistons under gravity, constant forces and loads; zero at the origin. In a periodic cell
+                it falls on with each face that is crossed.
     """
 
     translation: float
@@ -83,7 +85,7 @@ class Budget:
 def energy(source: Frame | Simulation) -> Energy:
     """Kinetic and potential energy of the present state."""
     frame = of(source)
-    position, gravity = double(frame.position), double(frame.gravity)
+    position, gravity = unwrapped(frame), double(frame.gravity)
     moving = _kinetic(frame, double(frame.velocity), double(frame.spin), double(frame.wall_velocity))
     potential = -float(double(frame.mass) @ (position @ gravity))
     potential -= float((double(frame.external_force) * position).sum())
@@ -157,11 +159,11 @@ def _pistons(frame: Frame) -> list[tuple[int, Wall]]:
 def _surface_velocity(frame: Frame, found: Links) -> Array:
     """(c, 3) m/s, of the wall's material at each contact; zero between grains."""
     out = np.zeros((len(found), 3))
-    start = double(frame.position) - frame.dt * double(frame.velocity)
+    begin = start(frame)
     for w, (wall, velocity) in enumerate(zip(frame.walls, double(frame.wall_velocity))):
         some = found.j == len(frame) + w
         # the wall has moved on since the contact was found; seen from its centre the grain stands where it stood
-        point = start[found.i[some]] + found.branch[some] + frame.dt * velocity
+        point = begin[found.i[some]] + found.branch[some] + frame.dt * velocity
         out[some] = wall.surface_velocity(velocity, point)
     return out
 

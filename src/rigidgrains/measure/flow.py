@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .images import affine_flow, cell_of, home, velocity_gradient
 from .packing import bin_edges
 from .region import Box, enclosure
 from .state import Array, Frame, axis_number, double, grain_volume, of
-from .stress import stress
+from .stress import stress, whole_flow
 
 if TYPE_CHECKING:
     from ..simulation import Simulation
@@ -22,45 +23,51 @@ def mean_flow(source: Frame | Simulation, axis: int | str, bins: int | Array = 1
     Grains belong to the bin of their centre, those beyond the last edge to the nearest one; masses are weights. A flow
     that varies linearly along the axis is found exactly, whatever the bins. A fit takes two numbers per bin and
     component from the velocities, so that a bin of N grains shows 1 - 2/N of its temperature: take bins of many grains.
+    The flow of a deforming cell is taken out before and added after.
     """
     frame = of(source)
     axis = axis_number(frame, axis)
     edges = bin_edges(bins, enclosure(frame), axis)
-    along, mass, velocity = double(frame.position)[:, axis], double(frame.mass), double(frame.velocity)
+    affine = affine_flow(frame)
+    along, mass, velocity = home(frame)[:, axis], double(frame.mass), double(frame.velocity) - affine
     k = len(edges) - 1
-    home = np.clip(np.searchsorted(edges, along, side="right") - 1, 0, k - 1)
-    weight = np.bincount(home, mass, k)
+    bin_of = np.clip(np.searchsorted(edges, along, side="right") - 1, 0, k - 1)
+    weight = np.bincount(bin_of, mass, k)
     weight = np.where(weight > 0.0, weight, 1.0)
-    middle = np.bincount(home, mass * along, k) / weight
-    away = along - middle[home]
-    spread = np.bincount(home, mass * away**2, k)
+    middle = np.bincount(bin_of, mass * along, k) / weight
+    away = along - middle[bin_of]
+    spread = np.bincount(bin_of, mass * away**2, k)
     width = np.diff(edges)
     fits = spread > (1e-9 * width) ** 2 * weight  # else all centres of the bin are at one height
     flow = np.empty_like(velocity)
     for a in range(3):
-        mean = np.bincount(home, mass * velocity[:, a], k) / weight
-        slope = np.bincount(home, mass * away * (velocity[:, a] - mean[home]), k)
+        mean = np.bincount(bin_of, mass * velocity[:, a], k) / weight
+        slope = np.bincount(bin_of, mass * away * (velocity[:, a] - mean[bin_of]), k)
         slope = np.where(fits, slope / np.where(fits, spread, 1.0), 0.0)
-        flow[:, a] = mean[home] + slope[home] * away
-    return flow
+        flow[:, a] = mean[bin_of] + slope[bin_of] * away
+    return flow + affine
 
 
 def temperature(source: Frame | Simulation, *, flow: Array | None = None) -> float:
     """Granular temperature (m^2/s^2): mean of the squared velocity about the flow, by mass and per dimension.
 
-    flow : (3,) or (n, 3) m/s, `mean_flow` for instance; the mean velocity if absent
+    flow : (3,) or (n, 3) m/s, `mean_flow` for instance; the mean velocity if absent, with the flow of a deforming cell
     """
     frame = of(source)
-    mass, velocity = double(frame.mass), double(frame.velocity)
-    v = velocity - (mass @ velocity / mass.sum() if flow is None else flow)
+    mass, v = double(frame.mass), double(frame.velocity) - whole_flow(frame, flow, None)
     return float(mass @ (v * v).sum(axis=1)) / (frame.dimension * float(mass.sum()))
 
 
 def shear_rate(source: Frame | Simulation, *, axis: int | str = "y", along: int | str = "x") -> float:
-    """1/s, slope of the velocity `along` over the coordinate `axis`: one straight line for all grains, by mass."""
+    """1/s, slope of the velocity `along` over the coordinate `axis`: one straight line for all grains, by mass.
+
+    Over a periodic direction it is that of the cell, exactly: whatever the profile, faces move at this rate.
+    """
     frame = of(source)
-    mass, at = double(frame.mass), double(frame.position)[:, axis_number(frame, axis)]
-    v = double(frame.velocity)[:, axis_number(frame, along)]
+    a, b, cell = axis_number(frame, axis), axis_number(frame, along), cell_of(frame)
+    if cell is not None and cell.periodic[a]:
+        return float(velocity_gradient(frame)[b, a])
+    mass, at, v = double(frame.mass), double(frame.position)[:, a], double(frame.velocity)[:, b]
     away = at - mass @ at / mass.sum()
     spread = float(mass @ away**2)
     return float((mass * away) @ v) / spread if spread > 0.0 else 0.0

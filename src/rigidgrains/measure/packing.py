@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .cut import slab_volumes, volumes_inside
+from .cut import parts_in_slab, parts_inside, volumes_inside
+from .images import Images
 from .region import Box, enclosure, hull_volume
 from .state import Array, Frame, axis_number, double, grain_volume, of
 
@@ -19,7 +20,7 @@ def packing_fraction(source: Frame | Simulation, *, box: Box | None = None, volu
     """Share of the volume that grains fill.
 
     box    : only here; grains that stand out count with the part that is inside, exactly. Overlaps count twice.
-    volume : m^3 (m^2 in 2D) that holds all grains, if the walls do not tell it
+    volume : m^3 (m^2 in 2D) that holds all grains, if neither walls nor a periodic cell tell it
     """
     frame = of(source)
     if box is not None:
@@ -39,15 +40,15 @@ def packing_profile(
     room = enclosure(frame) if box is None else box
     edges = bin_edges(bins, room, axis)
     parts = [room.part(axis, low, high) for low, high in pairwise(edges)]
-    filled = [slice_volumes(frame, part, axis, whole=box is None).sum() for part in parts]
+    filled = [slice_volumes(frame, part, axis, whole=box is None)[1].sum() for part in parts]
     return edges, np.array(filled) / [part.volume for part in parts]
 
 
-def slice_volumes(frame: Frame, part: Box, axis: int, *, whole: bool) -> Array:
-    """(n,) m^3, the part of each grain in a slice of a box; `whole` says that no grain stands out sideways."""
+def slice_volumes(frame: Frame, part: Box, axis: int, *, whole: bool) -> tuple[Images, Array]:
+    """Grains or images and their part (m,) m^3 in a slice of a box; `whole` says that no wall cuts a grain sideways."""
     if whole:
-        return slab_volumes(frame, axis, float(part.lower[axis]), float(part.upper[axis]))
-    return volumes_inside(frame, part)
+        return parts_in_slab(frame, axis, float(part.lower[axis]), float(part.upper[axis]))
+    return parts_inside(frame, *part.corners(frame.dimension))
 
 
 def bin_edges(bins: int | Array, box: Box, axis: int) -> Array:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .flow import mean_flow
+from .images import velocity_gradient
 from .packing import bin_edges, slice_volumes
 from .region import Box, enclosure
 from .state import Array, Frame, axis_number, double, grain_volume, of
@@ -19,11 +20,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Profile:
-    """Slabs square to an axis; a grain counts in each with the share of its volume that is in it.
+    """Slabs square to an axis; a grain or image counts in each with the share of its volume that is in it.
 
     edges       : (k + 1,) m
     packing     : (k,) packing fraction, exact
-    velocity    : (k, 3) m/s and spin : (k, 3) rad/s, means by mass; not a number where there are no grains
+    velocity    : (k, 3) m/s and spin : (k, 3) rad/s, means by mass; not a number where there are no grains. Images in
+                  a deforming cell have velocities of their own.
     temperature : (k,) m^2/s^2, about the flow
     stress      : (k, d, d) Pa (N/m in 2D), contact and kinetic part; zero contact part in files without contacts
     """
@@ -68,15 +70,17 @@ def profile(
         v = (velocity - flow)[:, :d]
         moment = mass[:, None, None] * v[:, :, None] * v[:, None, :]
     packing, heat, sigma = np.zeros(k), np.full(k, np.nan), np.zeros((k, d, d))
-    means = np.full((2, k, 3), np.nan)
+    means, rate = np.full((2, k, 3), np.nan), velocity_gradient(frame)
     for b in range(k):
         part = room.part(axis, edges[b], edges[b + 1])
-        inside = slice_volumes(frame, part, axis, whole=box is None)
+        found, inside = slice_volumes(frame, part, axis, whole=box is None)
         packing[b] = inside.sum() / part.volume
-        weight = mass * inside / own
+        share = np.bincount(found.owner, inside, len(frame)) / own
+        weight = mass * share
         total = weight.sum()
-        sigma[b] = np.tensordot(inside / own, moment, 1) / part.volume
+        sigma[b] = np.tensordot(share, moment, 1) / part.volume
         if total > 0.0:
-            means[0, b], means[1, b] = weight @ velocity / total, weight @ spin / total
+            drift = (mass / own)[found.owner] * inside @ found.shift @ rate.T
+            means[0, b], means[1, b] = (weight @ velocity + drift) / total, weight @ spin / total
             heat[b] = weight @ agitation / total
     return Profile(edges, packing, means[0], means[1], heat, sigma)

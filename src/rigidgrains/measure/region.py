@@ -1,4 +1,4 @@
-"""Where grains are measured: a box parallel to the axes, or the hull that the walls make."""
+"""Where grains are measured: a box parallel to the axes, or the hull that walls and a periodic cell make."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.spatial import ConvexHull, HalfspaceIntersection, QhullError
 
+from ..cell import Cell
 from ..detect.shapes import Cylinder, Plane
 from ..walls import Wall
+from .images import bounds, cell_of
 from .state import Array, Frame, double, of
 
 if TYPE_CHECKING:
@@ -64,7 +66,8 @@ class Box:
 def enclosure(source: Frame | Simulation) -> Box:
     """The smallest box with the grains in it, moved out to plane walls that stand square to an axis.
 
-    An open side is closed by the outermost grain.
+    An open side is closed by the outermost grain. Along periodic directions it is the box that stands for the cell:
+    from its origin, with the diagonal of its vectors as edges.
     """
     frame = of(source)
     d = frame.dimension
@@ -81,16 +84,21 @@ def enclosure(source: Frame | Simulation) -> Box:
     for corner, known in zip((lower, upper), walls):
         for axis, at in known.items():
             corner[axis] = at
-    return Box(lower, upper)
+    low, high = bounds(frame)
+    return Box(np.where(np.isfinite(low[:d]), low[:d], lower), np.where(np.isfinite(high[:d]), high[:d], upper))
 
 
 def hull_volume(source: Frame | Simulation) -> float:
     """Volume (m^3; m^2 in 2D) within the walls: convex between planes, or in a drum, with planes across its axis in 3D.
 
-    Plates are thin and take nothing away. ValueError if the walls leave a side open, or if a rod stands inside.
+    A periodic cell ends at its faces; one with images in all directions has the volume of its vectors. Plates are thin
+    and take nothing away. ValueError if a side is left open, or if a rod stands inside.
     """
     frame = of(source)
-    planes = _planes(frame.walls)
+    cell = cell_of(frame)
+    if cell is not None and cell.periodic[: frame.dimension].all():
+        return cell.volume
+    planes = _planes(frame.walls) + _faces(cell)
     tubes = [wall.shape for wall in frame.walls if isinstance(wall.shape, Cylinder)]
     if any(not tube.inside for tube in tubes) or len(tubes) > 1 or (tubes and frame.dimension == 2 and planes):
         raise ValueError(f"the volume among walls {_names(frame)} has no simple formula; give volume or box")
@@ -113,7 +121,7 @@ def _between(frame: Frame, planes: list[Plane]) -> float:
     d = frame.dimension
     if len(planes) <= d:
         raise _open(frame)
-    middle = double(frame.position)[:, :d].mean(axis=0)
+    middle = _middle(frame)
     scale = float(np.ptp(double(frame.position), axis=0).max() + double(frame.radius).max())
     normal = np.array([plane.normal[:d] for plane in planes])
     away = np.array([plane.point[:d] for plane in planes]) - middle
@@ -123,7 +131,8 @@ def _between(frame: Frame, planes: list[Plane]) -> float:
         raise ValueError(f"the middle of the grains lies outside of walls {_names(frame)}; give volume or box")
     # bounded if and only if the dual points n/b surround the origin
     try:
-        corners = HalfspaceIntersection(half, np.zeros(d))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            corners = HalfspaceIntersection(half, np.zeros(d))
         bounded = bool(np.all(corners.dual_equations[:, -1] < -1e-12))
     except QhullError:
         bounded = False
@@ -134,6 +143,27 @@ def _between(frame: Frame, planes: list[Plane]) -> float:
 
 def _planes(walls: list[Wall]) -> list[Plane]:
     return [wall.shape for wall in walls if isinstance(wall.shape, Plane)]
+
+
+def _faces(cell: Cell | None) -> list[Plane]:
+    """Planes that look inwards from both ends of each periodic direction."""
+    if cell is None:
+        return []
+    square = np.linalg.inv(cell.vectors).T
+    faces = []
+    for axis in np.flatnonzero(cell.periodic):
+        normal = square[axis] / np.linalg.norm(square[axis])
+        faces += [Plane(cell.origin, normal), Plane(cell.origin + cell.vectors[axis], -normal)]
+    return faces
+
+
+def _middle(frame: Frame) -> Array:
+    """(d,) m, of the grains; along periodic directions that of the cell."""
+    at, cell = double(frame.position), cell_of(frame)
+    if cell is None:
+        return np.asarray(at[:, : frame.dimension].mean(axis=0))
+    share = np.where(cell.periodic, 0.5, cell.fractions(at).mean(axis=0))
+    return np.asarray((cell.origin + share @ cell.vectors)[: frame.dimension])
 
 
 def _names(frame: Frame) -> str:

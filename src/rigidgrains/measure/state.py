@@ -32,6 +32,7 @@ class Links:
     i, j     : (c,) rows of the grains; j = n + w for wall w
     at_wall  : (c,) True where j is a wall
     normal   : (c, 3); force : (c, 3) N; r_n : (c,) N; r_t : (c, 3) N
+    image    : (c, 3) image of j that is touched, in cells; zero without a periodic cell
     arm_i, arm_j : (c,) m, from each centre to the point of contact at the beginning of the step: the middle of the gap
                    between grains, the surface of a wall (arm_j = 0)
     sliding  : (c,) True where the tangential force is mobilised
@@ -40,6 +41,7 @@ class Links:
     i: Index
     j: Index
     at_wall: Mask
+    image: Index
     normal: Array
     force: Array
     r_n: Array
@@ -79,6 +81,7 @@ def links(frame: Frame, *, walls: bool = True, least: float = 0.0) -> Links:
         i=i,
         j=j,
         at_wall=at_wall,
+        image=np.zeros((len(i), 3), np.int64) if contacts.image is None else contacts.image[carry].astype(np.int64),
         normal=normal,
         force=force,
         r_n=r_n,

@@ -2,7 +2,7 @@
 
 sigma_ab = 1/V (sum over contacts of l_a R_b + sum over grains of m v_a v_b): l is the branch vector from centre to
 centre, at walls from the centre to the surface, R the force along it, v the velocity less the mean flow. A wall with
-outward normal o and area A is pushed by A o_a sigma_ab.
+outward normal o and area A is pushed by A o_a sigma_ab. In a periodic cell contacts across faces count like all others.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .cut import volumes_inside
+from .images import affine_flow, start
 from .region import Box, hull_volume
 from .state import Array, Frame, double, dyads, grain_volume, links, of
 
@@ -69,15 +70,16 @@ def stress(
 ) -> Stress:
     """Mean stress of all grains over a volume.
 
-    volume : m^3 (m^2 in 2D); the hull of the walls if absent
+    volume : m^3 (m^2 in 2D); that of the cell or the hull of the walls if absent
     box    : only here: each grain counts with the share of its volume that is inside
-    flow   : (3,) or (n, 3) m/s, mean flow that is no agitation, `mean_flow` for instance; that of the whole if absent
+    flow   : (3,) or (n, 3) m/s, mean flow that is no agitation, `mean_flow` for instance; that of the whole if absent,
+             with the flow of a deforming cell
     """
     frame = of(source)
     share = None if box is None else volumes_inside(frame, box) / grain_volume(frame)
     if volume is None:
         volume = hull_volume(frame) if box is None else box.volume
-    moment, agitation = moments(frame, _flow(frame, flow, share))
+    moment, agitation = moments(frame, whole_flow(frame, flow, share))
     if share is None:
         return Stress(moment.sum(axis=0) / volume, agitation.sum(axis=0) / volume, volume)
     return Stress(np.tensordot(share, moment, 1) / volume, np.tensordot(share, agitation, 1) / volume, volume)
@@ -93,26 +95,27 @@ def grain_stress(
     """
     frame = of(source)
     each = grain_volume(frame) if volume is None else np.broadcast_to(double(volume), (len(frame),))
-    moment, agitation = moments(frame, _flow(frame, flow, None))
+    moment, agitation = moments(frame, whole_flow(frame, flow, None))
     return Stress(moment / each[:, None, None], agitation / each[:, None, None], each)
 
 
 def boundary_stress(source: Frame | Simulation, *, volume: float | None = None) -> Array:
     """(d, d) Pa, the contact stress from outside: forces on walls at their places, weights and accelerations of grains.
 
-    Equal to `stress(...).contact` to rounding at every step, moving or not: this takes no force between grains.
+    Equal to `stress(...).contact` to rounding at every step, moving or not: this takes no force between grains, but
+    in a periodic cell those that pass through its faces.
     """
     frame = of(source)
     volume = hull_volume(frame) if volume is None else volume
     d, found = frame.dimension, links(frame)
-    start = double(frame.position) - frame.dt * double(frame.velocity)  # where the contacts were found
-    walls = found.some(found.at_wall)
-    place = start[walls.i] + walls.branch
-    moment = dyads(place, walls.force, d)
+    begin, walls = start(frame), found.some(found.at_wall)
+    moment = dyads(begin[walls.i] + walls.branch, walls.force, d)
+    if frame.cell is not None:
+        moment += dyads(found.image @ double(frame.cell), found.force, d)
     if frame.whole:
         mass = double(frame.mass)[:, None]
         gained = mass * (double(frame.velocity) - double(frame.velocity_before)) / frame.dt
-        moment += dyads(start, gained - mass * double(frame.gravity) - double(frame.external_force), d)
+        moment += dyads(begin, gained - mass * double(frame.gravity) - double(frame.external_force), d)
     return moment / volume
 
 
@@ -129,9 +132,9 @@ def moments(frame: Frame, flow: Array) -> tuple[Array, Array]:
     return np.stack(moment, axis=1).reshape(n, d, d), agitation
 
 
-def _flow(frame: Frame, flow: Array | None, share: Array | None) -> Array:
-    """The flow as given, or the mean velocity by mass."""
+def whole_flow(frame: Frame, flow: Array | None, share: Array | None) -> Array:
+    """The flow as given, or the mean velocity by mass, about the flow of a deforming cell."""
     if flow is not None:
         return double(flow)
-    mass = double(frame.mass) if share is None else double(frame.mass) * share
-    return mass @ double(frame.velocity) / max(float(mass.sum()), np.finfo(float).tiny)
+    mass, affine = double(frame.mass) if share is None else double(frame.mass) * share, affine_flow(frame)
+    return affine + mass @ (double(frame.velocity) - affine) / max(float(mass.sum()), np.finfo(float).tiny)

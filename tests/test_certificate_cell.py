@@ -1,0 +1,198 @@
+"""Steps in periodic cells are certified; a force, a contact or an image that is not what it should be is found."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from builders import exact, grains, plane
+from certified import broken
+
+from rigidgrains import Frame, Simulation
+from rigidgrains.cell import Cell
+from rigidgrains.certificate import check
+from rigidgrains.certificate.images import ghosts
+from rigidgrains.certificate.overlap import Overlaps
+from rigidgrains.certificate.state import State
+
+
+def gas(dimension, cell, *, n=50, seed=2, walls=(), **rest):
+    """A dense gas that meets itself through all faces."""
+    rng = np.random.default_rng(seed)
+    steps = int(np.ceil(n ** (1.0 / dimension)))
+    share = np.array(list(product(range(steps), repeat=dimension)))[:n] / steps + 0.5 / steps
+    position = cell.origin + np.pad(share, ((0, 0), (0, 3 - dimension))) @ cell.vectors
+    flat = np.array([1.0, 1.0, float(dimension == 3)])
+    spin = rng.normal(size=(n, 3)) * (1.0 if dimension == 3 else 1.0 - flat)
+    return grains(
+        position, rng.uniform(0.5, 0.7, n), rng.uniform(1.0, 2.0, n), dimension=dimension, spin=spin,
+        velocity=3.0 * rng.normal(size=(n, 3)) * flat, friction=0.4, cell=cell, walls=list(walls), **rest,
+    )  # fmt: skip
+
+
+def upright(dimension):
+    edge = 12.0 if dimension == 2 else 6.5
+    return gas(dimension, Cell(np.diag([edge, edge, edge if dimension == 3 else 1.0]), periodic=[1, 1, dimension == 3]))
+
+
+def leaning(dimension):
+    vectors = np.array([[12.0, 0, 0], [5.0, 11.0, 0], [0, 0, 1.0]])
+    if dimension == 3:
+        vectors = np.array([[7.0, 0, 0], [2.5, 6.5, 0], [-3.0, 2.0, 6.5]])
+    return gas(dimension, Cell(vectors, [-3.0, 4.0, 0.0], [1, 1, dimension == 3]), gravity=[1.0, -2.0, 0.0])
+
+
+def chute(dimension):
+    """Grains on a slope that is periodic along it."""
+    edge = 12.0 if dimension == 2 else 6.5
+    cell = Cell(np.diag([edge, 3.0 * edge, edge if dimension == 3 else 1.0]), periodic=[1, 0, dimension == 3])
+    floor = plane([0, 0, 0], [0, 1, 0])
+    return gas(dimension, cell, walls=[floor], gravity=[3.0, -9.0, 0.0])
+
+
+def tiny(dimension):
+    """Two grains that touch through two images at a time."""
+    cell = Cell(np.diag([4.0, 6.0, 6.0 if dimension == 3 else 1.0]), periodic=[1, 1, dimension == 3])
+    return grains([[0.0, 0, 0], [2.0, 0, 0]], dimension=dimension, cell=cell, friction=0.5, spin=[[0, 0, 3], [0, 0, 0]],
+                  velocity=[[0, 0, 0], [0.3, 0.2, 0]])  # fmt: skip
+
+
+WORLDS = [upright, leaning, chute, tiny]
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("world", WORLDS)
+def test_real_steps_are_certified(world, dimension):
+    bodies = world(dimension)
+    simulation = Simulation(bodies, dt=0.01, solver=exact())
+    met = 0
+    for _ in range(40):
+        simulation.step()
+        frame = Frame.of(simulation)
+        certificate = check(frame)
+        assert certificate.passed, str(certificate)
+        met += int((frame.contacts.image.any(axis=1) & frame.contacts.force.any(axis=1)).sum())
+    assert met > 0  # forces through faces
+    assert certificate.accuracy < 1e-7
+    assert not certificate.unchecked
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_all_overlaps_are_found(seed):
+    """As by trying every image, whatever the lean, also of positions beyond the faces."""
+    rng = np.random.default_rng(seed)
+    n, edges = 40, rng.uniform(4.0, 7.0, 3)
+    vectors = np.diag(edges)
+    vectors[1, 0], vectors[2, 0], vectors[2, 1] = rng.uniform(-0.5, 0.5, 3) * edges[[0, 0, 1]]
+    cell = Cell(vectors, rng.normal(size=3), rng.random(3) < 0.7)
+    bodies = grains(cell.origin + rng.uniform(-0.3, 1.3, (n, 3)) @ vectors, rng.uniform(0.3, 1.0, n), cell=cell)
+    found = Overlaps.of(State(Frame.of(Simulation(bodies, dt=0.01))))
+    listed = {(*sorted(pair), *(k if pair[0] < pair[1] else [-x for x in k])) for pair, k in
+              zip(found.pair.tolist(), found.image.tolist())}  # fmt: skip
+    assert len(listed) == len(found.pair)
+    expected = set()
+    for k in product(*([-2, -1, 0, 1, 2] if has else [0] for has in cell.periodic)):
+        away = bodies.position[None] + np.array(k) @ vectors - bodies.position[:, None]
+        near = np.linalg.norm(away, axis=2) < bodies.radius[:, None] + bodies.radius[None]
+        expected |= {(int(i), int(j), *k) for i, j in np.argwhere(near) if i < j}
+    assert listed == expected
+
+
+def test_a_grain_that_overlaps_its_own_image():
+    bodies = grains([[1.0, 1, 0]], dimension=2, cell=Cell(np.diag([4.0, 4.0, 1.0]), periodic=[1, 1, 0]))
+    frame = Frame.of(Simulation(bodies, dt=0.01))
+    assert check(frame).passed
+    frame.cell[0, 0] = 1.9
+    assert "overlap" in broken(frame)
+    owner, image, _ = ghosts(State(frame))
+    assert set(owner) == {0}
+    assert image.tolist().count([0, 0, 0]) == 1
+
+
+def crossing(frame):
+    """The contact with the largest force through a face."""
+    force = np.where(frame.contacts.image.any(axis=1), frame.contacts.normal_force, -1.0)
+    assert force.max() > 0.0
+    return int(np.argmax(force))
+
+
+def drop(frame):
+    """A contact through a face is left out, with its force."""
+    kept = np.arange(len(frame.contacts)) != crossing(frame)
+    frame.contacts._count -= 1
+    for name in ("pair", "point", "normal", "gap", "force", "status", "image"):
+        setattr(frame.contacts, name, getattr(frame.contacts, name)[kept])
+    return "momentum", "gained"
+
+
+def forget_image(frame):
+    """The image is taken for the grain itself."""
+    frame.contacts.image[crossing(frame)] = 0
+    return "geometry", "from positions"
+
+
+def other_image(frame):
+    frame.contacts.image[crossing(frame)] *= -1
+    return "geometry", "through image"
+
+
+def open_image(frame):
+    """An image in a direction that has none."""
+    frame.contacts.image[crossing(frame), 2] = 1
+    return "contact list", "which its body has not"
+
+
+def twice(frame):
+    """The same contact seen from the other body."""
+    c = crossing(frame)
+    other = 0 if c else 1
+    frame.contacts.pair[other], frame.contacts.image[other] = frame.contacts.pair[c, ::-1], -frame.contacts.image[c]
+    return "contact list", "listed twice"
+
+
+def stretch(frame):
+    frame.cell *= 1.0 + 1e-6
+    return "geometry", "through image"
+
+
+def flatten(frame):
+    frame.cell[0, 0] = 0.0
+    return "state", "has no volume"
+
+
+def not_crossed(frame):
+    """A grain that fell through a face has fallen on."""
+    frame.image[3, 1] += 1
+    return "figures", "potential_energy"
+
+
+@pytest.mark.parametrize("tamper", [drop, forget_image, other_image, open_image, twice, stretch, flatten, not_crossed])
+def test_tampering_is_found(tamper):
+    simulation = Simulation(leaning(2), dt=0.01, solver=exact())
+    for _ in range(30):
+        simulation.step()
+        frame = Frame.of(simulation)
+        if (frame.contacts.image.any(axis=1) & frame.contacts.force.any(axis=1)).any():
+            break
+    assert check(frame).passed
+    law, told = tamper(frame)
+    certificate = check(frame)
+    assert law in {check.name for check in certificate.failed}, str(certificate)
+    assert told in certificate[law].worst
+
+
+def test_an_overlap_through_a_face_that_nobody_saw():
+    """Two grains overlap through a face and there is no contact."""
+    cell = Cell(np.diag([10.0, 10.0, 1.0]), periodic=[1, 1, 0])
+    bodies = grains([[0.5, 5, 0], [8.6, 5, 0], [5, 5, 0]], dimension=2, cell=cell)
+    simulation = Simulation(bodies, dt=0.01, solver=exact())
+    simulation.step()
+    frame = Frame.of(simulation)
+    contacts = frame.contacts
+    contacts._count = 0
+    for name in ("pair", "point", "normal", "gap", "force", "status", "image"):
+        setattr(contacts, name, getattr(contacts, name)[:0])
+    missing = check(frame)["missing contacts"]
+    assert not missing.passed
+    assert "through image" in missing.worst
