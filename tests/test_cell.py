@@ -301,6 +301,21 @@ MISTAKES = [
     ({"cell": {**CELL, "periodic": "x"}, "box": [{"lower": [0, 0], "upper": [9, 9]}]}, "box[0].open", ["left, right"]),
     ({"cell": CELL, "cylinder": [{"name": "w", "point": [0, 0], "radius": 4}]}, "cylinder[0].axis", ["no images"]),
     ({"cell": CELL, "grains": [{**GRAINS, "region": [[0, 0], [11, 10]]}]}, "grains[0].region", ["out of the cell"]),
+    ({"cell": {**CELL, "tilt": 0.1}}, "cell.tilt", ["must be a table", "{ xy = 0.1 }"]),
+    ({"cell": {**CELL, "tilt": {"xx": 0.1}}}, "cell.tilt.xx", ["leans along another"]),
+    ({"cell": {**CELL, "tilt": {"xz": 0.1}}}, "cell.tilt.xz", ["periodic along xy alone"]),
+    ({"cell": {**CELL, "periodic": "y", "tilt": {"xy": 1}}}, "cell.tilt.xy", ["periodic along y alone"]),
+    ({"cell": {**CELL, "periodic": "x", "rate": {"yy": 1}}}, "cell.rate.yy", ["periodic along x alone"]),
+    ({"cell": {**CELL, "rate": {"yx": 1}}}, "cell.rate.yx", ["unknown key", "yx"]),
+    ({"cell": {**CELL, "rate": {"xy": "fast"}}}, "cell.rate.xy", ["must be a number"]),
+    ({"cell": {**CELL, "rate": {"yy": 1}, "stress": {"yy": 1}}}, "cell.rate.yy", ["has a stress too"]),
+    ({"cell": {**CELL, "pressure": 1, "stress": {"xx": 1}}}, "cell.stress.xx", ["pressure acts on this"]),
+    ({"cell": {**CELL, "pressure": 1, "rate": {"yy": 1}}}, "cell.rate.yy", ["pressure acts on this"]),
+    ({"cell": {**CELL, "shape": "free"}}, "cell.shape", ["belongs to pressure"]),
+    ({"cell": {**CELL, "inertia": 2}}, "cell.inertia", ["belongs to stress or pressure"]),
+    ({"cell": {**CELL, "pressure": 1, "inertia": 0}}, "cell.inertia", ["greater than zero"]),
+    ({"cell": {**CELL, "pressure": 1}, "gravity": [0, -9.81]}, "gravity", ["a cell that deforms has no gravity"]),
+    ({"cell": {**CELL, "pressure": 1}, "plane": [{**WALL, "normal": [0, 1]}]}, "plane[0]", ["has no walls"]),
 ]  # fmt: skip
 
 
@@ -312,6 +327,34 @@ def test_mistakes_are_told(words, place, parts):
     assert place in told
     assert all(part in told[place] for part in parts), told[place]
     assert len(told) == 1
+
+
+def test_words_of_a_cell_make_its_control():
+    """Tilt, rates, stresses and pressure end up in their components."""
+    scene = Scene(grains=[{"positions": [[5, 5]], "radius": 0.5}])
+    scene.set_cell(lower=[1, 2], upper=[11, 12], tilt={"xy": 3}, rate={"xy": 0.5}, stress={"yy": 7}, inertia=2)
+    cell = scene.build().cell
+    assert cell.vectors.tolist() == [[10, 0, 0], [3, 10, 0], [0, 0, 1]]
+    assert cell.rate.tolist() == [[0, 0.5, 0], [0, 0, 0], [0, 0, 0]]
+    assert cell.free.tolist() == [[False] * 3, [False, True, False], [False] * 3]
+    assert (cell.stress[1, 1], cell.isotropic, cell.inertia, cell.moves) == (7.0, False, 2.0, True)
+    for shape in ("kept", "free"):
+        scene.set_cell(lower=[0, 0], upper=[9, 9], pressure=5, shape=shape)
+        cell = scene.build().cell
+        assert np.diag(cell.stress).tolist() == [5.0, 5.0, 0.0]
+        assert np.diag(cell.free).tolist() == [True, True, False]
+        assert cell.isotropic == (shape == "kept")
+    scene.set_cell(lower=[0, 0], upper=[9, 9], rate={"xy": 0})
+    assert not scene.build().cell.moves
+
+
+def test_placement_in_a_leaning_cell():
+    """Images are where the lean puts them."""
+    for placement in ("lattice", "random", "dense"):
+        scene = Scene(cell={"lower": [0, 0], "upper": [6, 6], "tilt": {"xy": 2.5}})
+        scene.add_grains(count=20, radius=(0.4, 0.6), placement=placement)
+        bodies = scene.build()
+        assert by_brute_force(bodies.position, bodies.radius * (1 - 1e-9), bodies.cell) == set()
 
 
 def test_a_cell_too_small_and_grains_outside_are_told():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from .cell import Cell
+from .cell import Cell, make_cell_rows
 from .compiled import kernel
 from .laws.base import Law
 from .stage.course import Courses
@@ -37,6 +37,7 @@ class Bodies:
     mass      : (n,) kg (per metre of depth in 2D)
     motion    : (n + walls + elements, 8) one row per body: v (m/s), s = radius * spin (m/s), 1/m (1/kg), r^2/I (1/kg).
                 Fixed and driven walls have zero mobility; a rotating wall lends each of its contacts a row of its own.
+                A cell that deforms has three rows, see `flow`; then v is the velocity less that of the flow.
     orientation : (n,) rad in 2D, (n, 4) unit quaternions (w, x, y, z) in 3D
     material  : (n,) row of each grain in the friction table
     force     : (n, 3) N, external force without gravity; (0, 3) when there is none
@@ -109,10 +110,13 @@ class Bodies:
         inertia = 2.0 if dimension == 2 else 2.5
         volume = np.pi * radius**2 if dimension == 2 else 4.0 / 3.0 * np.pi * radius**3
         mass = density * volume
+        flows = cell is not None and cell.moves
+        if flows and walls:
+            raise ValueError(f"a cell that deforms has no walls, and wall '{walls[0].name}' is one; remove one of them")
         stage = None
         if has_times(walls):
             stage, walls = Stage(walls), [wall for wall in walls if is_there(wall, 0.0)]
-        motion = np.concatenate([np.zeros((n, 8)), make_wall_rows(walls)])
+        motion = np.concatenate([np.zeros((n, 8)), make_wall_rows(walls), make_cell_rows(cell, float(mass.sum()))])
         motion[:n, V] = velocity
         motion[:n, S] = spin * radius[:, None]
         motion[:n, INV_MASS] = 1.0 / mass
@@ -140,6 +144,21 @@ class Bodies:
     def count(self) -> int:
         """Number of grains."""
         return len(self.radius)
+
+    @property
+    def flows(self) -> bool:
+        """True when the cell deforms, or may."""
+        return self.cell is not None and self.cell.moves
+
+    @property
+    def rows(self) -> int:
+        """Motion rows of grains, walls and cell; those beyond are lent to contacts."""
+        return self.count + len(self.walls) + (3 if self.flows else 0)
+
+    @property
+    def flow(self) -> Array:
+        """(3, 8) rows of a cell that deforms, a view: L (1/s), 1/M of each component, 1/M and 1 of an isotropic one."""
+        return self.motion[self.rows - 3 : self.rows] if self.flows else np.zeros((3, 8))
 
     @property
     def shifts(self) -> Array:

@@ -2,6 +2,9 @@
 
 Image k of a grain at x sits at x + k . vectors. Vectors are those of a sheared box: a along x, b in the plane of x and
 y. Positions are wrapped into the cell only when neighbour lists are made; counts of each grain tell where it really is.
+
+A cell may deform, with a velocity gradient L: see flow.py. L is upper triangular like the vectors, so that the cell
+never turns.
 """
 
 from __future__ import annotations
@@ -12,6 +15,8 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .compiled import kernel
 
 Array = NDArray[np.float64]
 
@@ -34,13 +39,25 @@ class Cell:
     vectors  : (3, 3) m, rows a, b, c; in 2D c is (0, 0, 1), so that the volume is the area
     origin   : (3,) m, the lower corner
     periodic : (3,) directions with images; others are open, or ended by walls
+    rate     : (3, 3) 1/s, prescribed components of L
+    free     : (3, 3) components of L that follow the stress instead
+    stress   : (3, 3) Pa (N/m in 2D), prescribed for those; pressure is positive
+    isotropic : the diagonal of L is one number: the cell keeps its shape
+    inertia  : of the free components, over that of the grains which move along with them
     """
 
     vectors: Array
     origin: Array = field(default_factory=lambda: np.zeros(3))
     periodic: NDArray[np.bool_] = field(default_factory=lambda: np.ones(3, np.bool_))
+    rate: Array = field(default_factory=lambda: np.zeros((3, 3)))
+    free: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((3, 3), np.bool_))
+    stress: Array = field(default_factory=lambda: np.zeros((3, 3)))
+    isotropic: bool = False
+    inertia: float = 1.0
 
     def __post_init__(self) -> None:
+        self.rate, self.stress = np.array(self.rate, dtype=float), np.array(self.stress, dtype=float)
+        self.free = np.array(self.free, dtype=np.bool_)
         self.vectors, self.origin = np.array(self.vectors, dtype=float), np.array(self.origin, dtype=float)
         self.periodic = np.array(self.periodic, dtype=np.bool_)
         if self.vectors.shape != (3, 3) or np.triu(self.vectors, 1).any() or not (np.diag(self.vectors) > 0.0).all():
@@ -48,6 +65,19 @@ class Cell:
                 f"cell vectors {self.vectors.tolist()} are no cell; give rows (a, 0, 0), (b_x, b, 0), (c_x, c_y, c)"
                 " with positive a, b, c"
             )
+        spanned = np.triu(np.outer(self.periodic, self.periodic))
+        if ((self.rate != 0.0) | self.free)[~spanned].any():
+            raise ValueError(
+                "rate or stress of a component that the cell does not have; give those above the diagonal, along"
+                " periodic directions"
+            )
+        if (self.rate[self.free] != 0.0).any():
+            raise ValueError("a component cannot have both a rate and a stress; choose one for each")
+        if self.isotropic and not self.free[self.periodic, self.periodic].all():
+            raise ValueError("an isotropic cell is free along all its periodic directions; set free there")
+        if not 0.0 < self.inertia < np.inf:
+            raise ValueError(f"inertia = {self.inertia} moves nothing; give a positive number, such as 1")
+        self.moves = bool(self.rate.any() or self.free.any())
 
     @property
     def volume(self) -> float:
@@ -136,3 +166,37 @@ def encode(images: NDArray[np.int32]) -> NDArray[np.int8]:
     codes = np.full(len(images), NOWHERE)
     codes[known] = CODES[tuple((images[known] + FURTHEST).T)]
     return codes
+
+
+def make_cell_rows(cell: Cell | None, mass: float) -> Array:
+    """(3, 8) motion rows of a cell that deforms: L, mobility of each component, of the isotropic one, 1 where it acts.
+
+    (0, 8) for a cell that keeps still.
+    The inertia of component ab is that of the grains, of a mass in all, spread evenly along vector b: m b^2/12.
+    """
+    if cell is None or not cell.moves:
+        return np.zeros((0, 8))
+    rows = np.zeros((3, 8))
+    inertia = cell.inertia * mass * (cell.vectors**2).sum(axis=1) / 12.0
+    each = cell.free & ~(np.eye(3, dtype=np.bool_) & cell.isotropic)
+    rows[:, 0:3] = cell.rate
+    rows[:, 3:6] = np.where(each, 1.0 / inertia, 0.0)
+    if cell.isotropic:
+        rows[cell.periodic, 6], rows[cell.periodic, 7] = 1.0 / inertia[cell.periodic].sum(), 1.0
+    return rows
+
+
+@kernel
+def drag(flow, branch, n_x, n_y, n_z, p_n, p_x, p_y, p_z):  # type: ignore[no-untyped-def]
+    """What an impulse p_n n + p_t does to L: the moment p b over the inertia of each component that is free."""
+    p_x, p_y, p_z = branch * (p_x + p_n * n_x), branch * (p_y + p_n * n_y), branch * (p_z + p_n * n_z)
+    flow[0, 0] += flow[0, 3] * p_x * n_x
+    flow[0, 1] += flow[0, 4] * p_x * n_y
+    flow[0, 2] += flow[0, 5] * p_x * n_z
+    flow[1, 1] += flow[1, 4] * p_y * n_y
+    flow[1, 2] += flow[1, 5] * p_y * n_z
+    flow[2, 2] += flow[2, 5] * p_z * n_z
+    swell = flow[0, 6] * p_x * n_x + flow[1, 6] * p_y * n_y + flow[2, 6] * p_z * n_z
+    flow[0, 0] += flow[0, 7] * swell
+    flow[1, 1] += flow[1, 7] * swell
+    flow[2, 2] += flow[2, 7] * swell

@@ -7,7 +7,7 @@ bodies have V_n < 0; an overlap is g < 0. R is a force, R dt an impulse.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +33,10 @@ class ContactProblem:
     geometry : (c, 8) n (3), gap to be closed (m), m_n, m_t (kg), mu, signed gap g (m)
     forces   : (c, 4) R_n, R_t (3) (N), at first those carried over
     position, radius : centres (m) and radii (m) of the grains
-    extra    : (c, 12) columns of laws that plain friction does not have, see solve/extended.py; forces then have seven
+    extra    : (c, 14) columns of laws that plain friction does not have, see solve/extended.py; forces then have seven
     colouring : the colours, if rows stand colour after colour
+    flow     : (3, 8) motion rows of a cell that deforms, within `motion`; used together with `extra`
+    edges    : (3,) m, of a periodic cell, infinite where it has no images; None without a cell
     """
 
     motion: Array
@@ -46,6 +48,8 @@ class ContactProblem:
     radius: Array
     extra: Array | None = None
     colouring: Colouring | None = None
+    flow: Array = field(default_factory=lambda: np.zeros((3, 8)))
+    edges: Array | None = None
 
     @property
     def count(self) -> int:
@@ -56,7 +60,7 @@ class ContactProblem:
         """What every loop of a solver takes, in this order, before dt."""
         if self.extra is None:
             return self.motion, self.pairs, self.geometry, self.forces
-        return self.motion, self.pairs, self.geometry, self.extra, self.forces
+        return self.motion, self.pairs, self.geometry, self.extra, self.flow, self.forces
 
     def points(self) -> Array:
         """(c, 3) m, contact points."""
@@ -150,9 +154,10 @@ class Contacts:
 
     def problem(self, bodies: Bodies, dt: float) -> ContactProblem:
         """The arrays a solver works on."""
+        edges = None if bodies.cell is None else np.where(bodies.cell.periodic, np.diag(bodies.cell.vectors), np.inf)
         return ContactProblem(
             bodies.motion, self.pairs, self.geometry, self.forces, dt, bodies.position, bodies.radius, self.extra,
-            self.colouring,
+            self.colouring, bodies.flow, edges,
         )  # fmt: skip
 
     def law_columns(self, bodies: Bodies, count: int) -> dict[str, Array]:
@@ -163,7 +168,7 @@ class Contacts:
         """
         columns = {"mu": self.geometry[:count, 6], "to_close": self.geometry[:count, 3]}
         if any(law.extended for law in bodies.laws):
-            extra = np.zeros((0, 12)) if self.extra is None else self.extra[:count]
+            extra = np.zeros((0, 14)) if self.extra is None else self.extra[:count]
             turning = np.zeros((0, 3)) if self.extra is None else self.forces[:count, 4:7]
             columns |= {"rebound": -extra[:, 0:3], "torque": extra[:, 11:12] * turning}
         if any(law.attracts for law in bodies.laws):
@@ -219,7 +224,7 @@ class Contacts:
             room = self.count + self.count // 8 + 16
             self._pairs, self._geometry = np.empty((room, 2), np.int32), np.empty((room, 8))
             self._image = np.empty(room, np.int8)
-        width = 7 if any(law.extended for law in bodies.laws) else 4
+        width = 7 if bodies.flows or any(law.extended for law in bodies.laws) else 4
         if self.count > len(self._forces) or self._forces.shape[1] != width:
             self._forces = np.empty((len(self._pairs), width))
         listed = neighbours.pairs
@@ -232,7 +237,7 @@ class Contacts:
         self.wall_rows = []
         end = pairs.count
         self._image[end : self.count] = 0
-        self._elements = bodies.count + len(bodies.walls)
+        self._elements = bodies.rows
         for w, near in enumerate(walls):
             wall = bodies.walls[w]
             rows = slice(end, end + len(near.grains))
@@ -247,6 +252,11 @@ class Contacts:
             self._geometry[rows, 3] += near.sink
             self.wall_rows.append(rows)
         self.colouring = self._colours(bodies) if coloured else None
+        if width == 7:
+            self.extra = np.zeros((self.count, 14))
+            self.forces[:, 4:] = self._inherit(self._carried[:, 4:], 3)
+        if bodies.flows:
+            self._join(bodies)
         if bodies.laws:
             self._prepare(bodies, dt, bodies.motion if before is None else before)
 
@@ -256,6 +266,19 @@ class Contacts:
         sizes = np.append(pairs, [rows.stop - rows.start for rows in self.wall_rows]).astype(np.int64)
         hubs = np.arange(len(pairs)) == COLOURS
         return Colouring.of_rows(sizes, np.append(hubs, [wall.guided for wall in bodies.walls]).astype(np.bool_))
+
+    def _join(self, bodies: Bodies) -> None:
+        """Tie the contacts to a cell that deforms: their branches, and the share of the cell in their masses.
+
+        The masses are safe rather than exact: they set the pace of sweeps, not where these end.
+        """
+        assert self.extra is not None
+        branch = bodies.radius[self.pairs].sum(axis=1) + self.gap
+        most = float(bodies.flow[:, 3:7].max())
+        self.extra[:, 12] = branch
+        if most > 0.0:
+            self.extra[:, 13] = branch
+            self.geometry[:, 4:6] = 1.0 / (1.0 / self.geometry[:, 4:6] + (most * branch**2)[:, None])
 
     def accepted(self) -> bool:
         """False when a law wants the step to be solved again, with other rows."""
@@ -274,9 +297,6 @@ class Contacts:
     def _prepare(self, bodies: Bodies, dt: float, before: Array) -> None:
         """Let the laws change the rows; what they remember is carried over like the forces."""
         self.memory = self._inherit(self.memory, arrange(bodies.laws))
-        if self.forces.shape[1] == 7:
-            self.extra = np.zeros((self.count, 12))
-            self.forces[:, 4:] = self._inherit(self._carried[:, 4:], 3)
         if any(law.attracts for law in bodies.laws):
             self.attraction = np.zeros(self.count)
         body = self.pairs[:, 1].astype(np.int64)
@@ -285,6 +305,8 @@ class Contacts:
         held = bodies.motion.copy()  # driven walls, and the elements of rotating ones, move as they do in this step
         movable = np.flatnonzero((bodies.motion[: len(before), 6:] != 0.0).any(axis=1))
         held[movable] = before[movable]
+        if bodies.flows:
+            held[bodies.rows - 3 : bodies.rows] = before[bodies.rows - 3 : bodies.rows]
         self._rows = Rows(
             bodies, bodies.motion, held, self.pairs, self.geometry, self.forces, body, self.memory, dt, self.extra,
             self.attraction,

@@ -9,6 +9,7 @@ import numpy as np
 
 from .bodies import Bodies, S, V
 from .compiled import kernel
+from .flow import deform, free_flow
 from .stage.course import means
 from .threads import in_parts
 
@@ -29,6 +30,8 @@ def free_velocity(bodies: Bodies, time: float, dt: float) -> None:
             bodies.motion[row, V] += dt * (wall.load / wall.mass + bodies.gravity @ normal) * normal
         else:
             bodies.motion[row, V] = wall.drive.step_velocity(time, dt)
+    if bodies.flows:
+        free_flow(bodies, dt)
 
 
 def move(bodies: Bodies, dt: float) -> float:
@@ -43,6 +46,8 @@ def move(bodies: Bodies, dt: float) -> float:
     turn = _turn_disks if bodies.dimension == 2 else _turn_spheres
     what = bodies.motion, bodies.radius, dt
     in_parts(lambda first, last: turn(first, last, bodies.orientation, *what), n, weight=8)
+    if bodies.flows:
+        return deform(bodies, dt)
     return float(max(in_parts(lambda first, last: _translate(first, last, bodies.position, *what), n)))
 
 

@@ -15,6 +15,7 @@ from . import integrate
 from .bodies import Bodies, top_speed
 from .contacts import Contacts
 from .detect.neighbours import Neighbours
+from .flow import LARGEST, strain_rate
 from .observe.base import Interrupt, Observer, StopRun, Trigger
 from .observe.report import Report, Tally
 from .solve.settings import make_solver
@@ -207,7 +208,7 @@ class Simulation:
                 before=self._kept,
                 coloured=self.solver.coloured,
             )
-            bound = RUNAWAY * (top_speed(bodies.motion) + bodies.radius.max() / dt)
+            bound = RUNAWAY * (self._top_speed() + bodies.radius.max() / dt)
             spent = self.solver.solve(self.contacts.problem(bodies, dt), self.rng).after(spent)
             self._check_speed(bound, spent.sweeps)
             speed = self.contacts.overlooked(bodies, self.neighbours, dt)
@@ -317,13 +318,19 @@ class Simulation:
         self.contacts.forget()
         self.midway = False
 
+    def _top_speed(self) -> float:
+        """m/s, of any body; a cell has none."""
+        bodies = self.bodies
+        return top_speed(bodies.motion[: bodies.count] if bodies.flows else bodies.motion)
+
     def _check_speed(self, bound: float, sweeps: int) -> None:
         """Go back to the last good velocities and raise if any speed is beyond the bound or not a number."""
-        top = top_speed(self.bodies.motion)
-        if top <= bound and top < math.inf:
+        top, strain = self._top_speed(), self.dt * strain_rate(self.bodies)
+        if top <= bound and top < math.inf and strain < LARGEST:
             return
         cause = f"{sweeps} sweeps (order {type(self.solver.order).__name__})" if sweeps else "the external forces"
-        raise self._diverged(f"speeds of {top:.3g} m/s after {cause}")
+        what = f"speeds of {top:.3g} m/s" if strain < LARGEST else f"a cell strained by {strain:.3g} in one step"
+        raise self._diverged(f"{what} after {cause}")
 
     def _diverged(self, why: str) -> DivergenceError:
         """Take up the last good state again; the error that says what went wrong."""

@@ -12,6 +12,7 @@ from .bodies import Bodies, V
 from .compiled import kernel
 from .detect.neighbours import Neighbours
 from .detect.shapes import Plane
+from .flow import strain_rates
 from .walls import Drive
 
 Array = NDArray[np.float64]
@@ -83,7 +84,10 @@ class AutoStep:
         pull = bodies.gravity + (bodies.force / bodies.mass[:, None] if len(bodies.force) else np.zeros((1, 3)))
         pushed = [abs(wall.load / wall.mass + float(bodies.gravity @ wall.normal)) for wall in pistons]
         acceleration = max([float(np.linalg.norm(pull, axis=1).max()), *pushed])
-        speed = float(np.linalg.norm(bodies.motion[:, V], axis=1).max())
+        speed = float(np.linalg.norm(bodies.motion[: bodies.count + len(bodies.walls), V], axis=1).max())
+        if bodies.flows:
+            flow, pull_in = strain_rates(bodies)
+            speed, acceleration = max(speed, flow), max(acceleration, pull_in)
         driven = [_drive_speed(wall.drive) for wall in bodies.walls if not wall.guided]
         dt = _allowed(self.travel * float(bodies.radius.min(initial=math.inf)), max([speed, *driven]), acceleration)
         dt = min(dt, self._most(bodies))
@@ -116,6 +120,8 @@ class AutoStep:
             rate,
             dt,
         )
+        if bodies.flows:
+            least = min(least, _allowed(reach, *strain_rates(bodies)))
         for w, (wall, listed) in enumerate(zip(bodies.walls, neighbours.walls)):
             row = bodies.count + w
             gap, normal = wall.shape.gaps(listed.grains, bodies.position, bodies.radius)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ..barrier import raise_to
 from ..bodies import Bodies
 from ..compiled import kernel
+from ..flow import strain_rate
 from ..threads import in_parts
 from .colours import COLOURS
 from .grid import PairList
@@ -90,7 +91,7 @@ def choose(
     coloured : number grain pairs colour after colour, not in list order
     """
     near = [_near_wall(bodies, w, listed, dt) for w, listed in enumerate(neighbours.walls)]
-    speed = _relative_speeds(bodies, neighbours, near, np.zeros(bodies.count) if speed is None else speed)
+    speed = _relative_speeds(bodies, neighbours, near, np.zeros(bodies.count) if speed is None else speed, dt)
     margin = MARGIN * bodies.radius.min() + bodies.reach
     pairs = _number_pairs(bodies, neighbours.pairs, speed, margin, dt, coloured)
     candidates = Candidates(pairs, [])
@@ -142,14 +143,17 @@ def overlooked(bodies: Bodies, neighbours: Neighbours, dt: float) -> Array | Non
     near = [_near_wall(bodies, w, listed, dt) for w, listed in enumerate(neighbours.walls)]
     idle = [wall[np.flatnonzero(wall.last < 0)] for wall in near]
     unseen = any((wall.gap + wall.sink - dt * wall.approach(bodies) < -least).any() for wall in idle)
+    position, shifts = bodies.position, bodies.shifts
+    if bodies.flows:  # where the flow alone will take them
+        ahead = np.eye(3) + dt * bodies.flow[:, 0:3].T
+        position, shifts = position @ ahead, shifts @ ahead
     what = (
-        pairs.start, pairs.partner, pairs.image, bodies.shifts, pairs.last, bodies.position, bodies.radius,
-        bodies.motion, dt, least,
+        pairs.start, pairs.partner, pairs.image, shifts, pairs.last, position, bodies.radius, bodies.motion, dt, least,
     )  # fmt: skip
     unseen = unseen or any(in_parts(lambda begin, end: closes_unseen(begin, end, *what), bodies.count, weight=2))
     if not unseen:
         return None
-    return _relative_speeds(bodies, neighbours, near, np.zeros(bodies.count))
+    return _relative_speeds(bodies, neighbours, near, np.zeros(bodies.count), dt)
 
 
 def _near_wall(bodies: Bodies, w: int, listed: WallList, dt: float) -> WallCandidates:
@@ -180,14 +184,23 @@ def sink(bodies: Bodies, w: int, near: WallCandidates, dt: float) -> Array:
     return np.minimum(gap - near.gap, 0.0)
 
 
-def _relative_speeds(bodies: Bodies, neighbours: Neighbours, near: list[WallCandidates], speed: Array) -> Array:
-    """A_i: the largest speed of grain i relative to any listed neighbour, and towards or away from a wall."""
+def _relative_speeds(
+    bodies: Bodies, neighbours: Neighbours, near: list[WallCandidates], speed: Array, dt: float
+) -> Array:
+    """A_i: the largest speed of grain i relative to any listed neighbour, and towards or away from a wall.
+
+    A flow adds |L| d between centres at a distance d, which is at most twice the larger radius for grains that touch.
+    """
     for wall in near:  # a wall lists each grain once
         speed[wall.grains] = np.maximum(speed[wall.grains], np.abs(wall.approach(bodies)))
     square = np.square(speed, out=speed)
     what = neighbours.pairs.start, neighbours.pairs.partner, bodies.motion, square
     in_parts(lambda begin, end: relative_speed(begin, end, *what), bodies.count, weight=2)
-    return np.sqrt(square, out=square)
+    speed = np.sqrt(square, out=square)
+    if bodies.flows:
+        rate = strain_rate(bodies)
+        speed = (speed + rate * (2.0 * bodies.radius + bodies.reach)) / (1.0 - dt * rate)
+    return speed
 
 
 @kernel

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..bodies import Bodies, top_speed
 from ..compiled import kernel
+from ..flow import strain_rate
 from ..threads import in_parts
 from .grid import PairList, inherit
 from .images import find_pairs, wrap
@@ -46,6 +47,7 @@ class Neighbours:
     """Pairs of grains and lists of grains near each wall.
 
     skin : (n,) m, how far each grain may move; reference : (n, 3) where it was; builds : how often lists were made
+    vectors : (3, 3) m, of a cell that deforms when lists were made; references move along with it
     """
 
     pairs: PairList = field(default_factory=lambda: PairList.empty(0))
@@ -53,6 +55,7 @@ class Neighbours:
     skin: Array = field(default_factory=lambda: np.empty(0))
     reference: Array = field(default_factory=lambda: np.empty((0, 3)))
     builds: int = 0
+    vectors: Array = field(default_factory=lambda: np.eye(3))
 
     def refresh(self, bodies: Bodies, dt: float) -> None:
         """Make the lists anew if a pair outside of them could touch within this step."""
@@ -87,15 +90,36 @@ class Neighbours:
             travel = float(np.linalg.norm(wall.shape.point - listed.point)) if wall.guided else listed.travel
             if travel + step > listed.skin:
                 return True
-        what = bodies.position, self.reference, bodies.motion, self.skin, dt
+        reference, skin = self.reference, self.skin
+        if bodies.flows:
+            reference, skin = self._carried_along(bodies, dt)
+        what = bodies.position, reference, bodies.motion, skin, dt
         return any(in_parts(lambda begin, end: _leaves_skin(begin, end, *what), bodies.count))
+
+    def _carried_along(self, bodies: Bodies, dt: float) -> tuple[Array, Array]:
+        """Where the flow has taken the references, and what it leaves of the skins by the end of the step.
+
+        It brings centres that were d apart to no less than s d, with s the smallest stretch since lists were made.
+        """
+        cell = bodies.cell
+        assert cell is not None
+        stretch = np.linalg.inv(self.vectors) @ cell.vectors
+        ahead = stretch @ (np.eye(3) + dt * bodies.flow[:, 0:3].T)
+        least = min(float(np.linalg.svd(ahead, compute_uv=False).min()), 1.0)
+        skin = least * self.skin - (1.0 - least) * (bodies.radius + 0.5 * bodies.reach)
+        reference = cell.origin + (self.reference - cell.origin) @ stretch
+        return reference, skin / (1.0 + dt * strain_rate(bodies))
 
     def _build(self, bodies: Bodies, steps: list[float], dt: float) -> None:
         old_pairs, old_walls = self.pairs, self.walls
         least, widest = SKIN * bodies.radius.min(), WIDEST * bodies.radius.mean()
         self.skin = np.empty(bodies.count)
-        what = bodies.motion, least, widest, dt, self.skin
-        in_parts(lambda begin, end: _set_skin(begin, end, *what), bodies.count)
+        if bodies.flows and bodies.cell is not None:
+            self.vectors = bodies.cell.vectors.copy()
+            _set_flowing_skin(bodies, least, widest, dt, self.skin)
+        else:
+            what = bodies.motion, least, widest, dt, self.skin
+            in_parts(lambda begin, end: _set_skin(begin, end, *what), bodies.count)
         expected = len(old_pairs.partner) * 5 // 4
         wide = bodies.radius + self.skin + 0.5 * bodies.reach
         self.pairs = find_pairs(bodies.position, wide, bodies.cell, capacity=expected)
@@ -127,6 +151,14 @@ def _wall_step(bodies: Bodies, w: int, dt: float) -> float:
         about = wall.shape.point if drive.about is None else drive.about
         step += dt * float(np.linalg.norm(drive.spin)) * _farthest(bodies.position, about)
     return step
+
+
+def _set_flowing_skin(bodies: Bodies, least: float, widest: float, dt: float, skin: Array) -> None:
+    """The same in a flow, which brings centres together by |L| d in a second."""
+    strain = dt * strain_rate(bodies)
+    step = dt * np.linalg.norm(bodies.velocity, axis=1) * (1.0 + strain)
+    step = (step + strain * (bodies.radius + 0.5 * bodies.reach)) / (1.0 - strain)
+    skin[:] = np.maximum(np.maximum(least, 1.1 * step), np.minimum(AHEAD * step, widest))
 
 
 @kernel

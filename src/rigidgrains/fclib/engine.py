@@ -55,6 +55,8 @@ def global_problem(problem: ContactProblem, *, dimension: int | None = None, sol
     dimension : 2 or 3; without it, 2 where everything lies and moves in the plane z = 0
     solved    : whether the velocities of the problem already contain its forces, as after a step
     """
+    if problem.flow.any():
+        raise ValueError("FCLIB knows bodies and contacts, no cell that deforms; take a scene without one")
     if problem.extra is not None:
         raise ValueError("FCLIB knows three unknowns per contact; rolling, twisting or tangential rebound have more")
     motion = problem.motion.copy()

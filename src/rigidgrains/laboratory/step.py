@@ -46,6 +46,8 @@ class StepCase:
     solvers: dict[str, Sweeps] = field(default_factory=known_solvers)
 
     def __post_init__(self) -> None:
+        if self.problem.flow.any():
+            raise ValueError(f"{self.name}: the second look of the laboratory knows no cell that deforms; take another")
         if self.problem.extra is not None:
             raise ValueError(
                 f"{self.name}: contacts with rolling, twisting or tangential rebound have torques, which the second"

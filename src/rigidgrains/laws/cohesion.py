@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..cell import drag
 from ..compiled import kernel
 from .base import Array, Law, Rows, need
 
@@ -50,6 +51,8 @@ class Cohesion(Law):
         pull = np.where(acts, rows.of_pair(self.force) * np.exp(-np.maximum(gap, 0.0) / decay), 0.0)
         rows.attraction += pull
         attract(rows.motion, rows.pairs, rows.geometry, pull, rows.dt)
+        if rows.bodies.flows and rows.extra is not None:
+            contract(rows.bodies.flow, rows.geometry, rows.extra, pull, rows.dt)
 
     def conclude(self, rows: Rows) -> None:
         reach, gap = rows.of_pair(np.asarray(self.range)), rows.geometry[:, 7]
@@ -74,3 +77,11 @@ def attract(motion, pairs, geometry, pull, dt):  # type: ignore[no-untyped-def]
             p = dt * pull[c] * geometry[c, k]
             motion[i, k] += motion[i, 6] * p
             motion[j, k] -= motion[j, 6] * p
+
+
+@kernel
+def contract(flow, geometry, extra, pull, dt):  # type: ignore[no-untyped-def]
+    """The part of the attraction in the stress on a cell that forces move."""
+    for c in range(len(pull)):
+        n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
+        drag(flow, extra[c, 13], n_x, n_y, n_z, -dt * pull[c], 0.0, 0.0, 0.0)

@@ -3,21 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 
 from .confinement import Box
-from .errors import Problem
-from .references import Tables, present
+from .errors import ABSENT, Problem
+from .references import WALLS, Tables, present
 from .section import Section
-from .values import Array, Vector, in_space
+from .values import Array, Number, Positive, Vector, in_space
 
 if TYPE_CHECKING:
     from ..cell import Cell as MovingCell
 
 AXES = "xyz"
+COMPONENTS = ("xx", "yy", "zz", "xy", "xz", "yz")
+
+
+class Components(Section):
+    """Numbers for some components ab: of a rate, what v_a gains along b; of a stress, the force along a through b."""
+
+    xx: Number | None = Field(default=None, description="component xx")
+    yy: Number | None = Field(default=None, description="component yy")
+    zz: Number | None = Field(default=None, description="component zz")
+    xy: Number | None = Field(default=None, description="component xy")
+    xz: Number | None = Field(default=None, description="component xz")
+    yz: Number | None = Field(default=None, description="component yz")
+
+    def present(self) -> dict[str, float]:
+        """Those that were given."""
+        return {name: value for name in COMPONENTS if (value := getattr(self, name)) is not None}
+
+
+class Tilt(Components):
+    """How far the upper faces of a cell are displaced."""
 
 
 class Cell(Section):
@@ -28,6 +48,35 @@ class Cell(Section):
     periodic: str | None = Field(
         default=None, strict=True, description="directions with images, such as 'xy'; all if absent"
     )
+    tilt: Tilt | None = Field(default=None, description="{ xy, xz, yz }: how far b leans along x, c along x and y (m)")
+    rate: Components | None = Field(
+        default=None, description="{ xx, yy, zz, xy, xz, yz }: prescribed velocity gradient (1/s); 0 if absent"
+    )
+    stress: Components | None = Field(
+        default=None,
+        description="the same of a stress, pressure positive (Pa, in 2D N/m), in place of a rate",
+    )
+    pressure: Number | None = Field(default=None, description="pressure on all sides (Pa, in 2D N/m)")
+    shape: Literal["kept", "free"] = Field(
+        default="kept", description="pressure: whether all sides change in the same proportion, or each on its own"
+    )
+    inertia: Positive = Field(default=1.0, description="of the cell under stress, over that of the grains")
+
+    @field_validator("rate", "stress", "tilt", mode="before")
+    @classmethod
+    def read_components(cls, value: Any, about: ValidationInfo) -> Any:
+        kind = Tilt if about.field_name == "tilt" else Components
+        if value is None or isinstance(value, Components):
+            return value
+        if not isinstance(value, dict):
+            raise ValueError("must be a table of components, such as { xy = 0.1 }")
+        return kind(**value)
+
+    @property
+    def deforms(self) -> bool:
+        """True when the cell changes, or may."""
+        prescribed = {} if self.rate is None else self.rate.present()
+        return any(prescribed.values()) or self.stress is not None or self.pressure is not None
 
     def mistakes(self, dimension: int) -> Iterator[Problem]:
         wrong = list(self.wrong_lengths(dimension, "lower", "upper"))
@@ -39,6 +88,28 @@ class Cell(Section):
             not self.periodic or set(self.periodic) - set(known) or len(set(self.periodic)) < len(self.periodic)
         ):
             yield self.wrong("periodic", f"must name some of the directions {', '.join(known)}, such as '{known[:2]}'")
+
+        else:
+            yield from self.control_mistakes(dimension)
+
+    def control_mistakes(self, dimension: int) -> Iterator[Problem]:
+        """Components that do not exist, or that are given twice."""
+        named = "".join(axis for axis, has in zip(AXES, self.along(dimension)) if has)
+        given = {key: getattr(self, key).present() for key in ("tilt", "rate", "stress") if getattr(self, key)}
+        for key, components in given.items():
+            for name, value in components.items():
+                if not set(name) <= set(named):
+                    yield Problem(f"{key}.{name}", value, f"the cell is periodic along {named} alone; remove {name}")
+                elif key == "tilt" and name[0] == name[1]:
+                    yield Problem(f"{key}.{name}", value, "a side leans along another; write xy, xz or yz")
+                elif key == "rate" and name in given.get("stress", {}):
+                    message = "has a stress too; a component follows one of them, remove the other"
+                    yield Problem(f"{key}.{name}", value, message)
+                elif key != "tilt" and name[0] == name[1] and self.pressure is not None:
+                    yield Problem(f"{key}.{name}", value, "pressure acts on this component; remove one of them")
+        for key in ("shape", "inertia"):
+            if self.given(key) and self.pressure is None and (key == "shape" or self.stress is None):
+                yield self.wrong(key, f"belongs to {'pressure' if key == 'shape' else 'stress or pressure'}; remove it")
 
     def along(self, dimension: int) -> np.ndarray:
         """(3,) True for directions with images."""
@@ -54,14 +125,38 @@ class Cell(Section):
         from ..cell import Cell as MovingCell
 
         lower, upper = in_space(self.lower), in_space(self.upper)
-        edges = np.where(np.arange(3) < dimension, upper - lower, 1.0)
-        return MovingCell(np.diag(edges), lower, self.along(dimension))
+        periodic = self.along(dimension)
+        vectors = np.diag(np.where(np.arange(3) < dimension, upper - lower, 1.0)) + table(self.tilt).T
+        free = np.isin(COMPONENTS, list(self.stress.present() if self.stress else {}))
+        stress = table(self.stress)
+        if self.pressure is not None:
+            free[:3] |= periodic
+            stress += self.pressure * np.diag(periodic)
+        return MovingCell(
+            vectors, lower, periodic, table(self.rate), arranged(free), stress,
+            self.pressure is not None and self.shape == "kept", self.inertia,
+        )  # fmt: skip
 
 
-def conflicts(cell: Any, tables: Tables, dimension: int) -> Iterator[Problem]:
-    """Walls and regions that do not fit a cell that is readable and free of mistakes."""
+def arranged(numbers: Any) -> Any:
+    """(3, 3) matrix of the components in their order; 0 below the diagonal."""
+    xx, yy, zz, xy, xz, yz = numbers
+    return np.array([[xx, xy, xz], [0, yy, yz], [0, 0, zz]], dtype=np.asarray(numbers).dtype)
+
+
+def table(components: Components | None) -> Array:
+    """(3, 3) matrix of components; 0 where none is given."""
+    given = {} if components is None else components.present()
+    return np.asarray(arranged([float(given.get(name, 0.0)) for name in COMPONENTS]))
+
+
+def conflicts(cell: Any, tables: Tables, gravity: Any, dimension: int) -> Iterator[Problem]:
+    """Walls, regions and gravity that do not fit a cell that is readable and free of mistakes."""
     if cell is None or any(cell.mistakes(dimension)):
         return
+    if cell.deforms:
+        yield from flow_conflicts(tables, gravity)
+        tables = {key: rows for key, rows in tables.items() if key not in WALLS}
     along = cell.along(dimension)[:dimension]
     named = "".join(axis for axis, has in zip(AXES, along) if has)
     for key, index, table in present(tables, "plane", "piston"):
@@ -88,6 +183,15 @@ def conflicts(cell: Any, tables: Tables, dimension: int) -> Iterator[Problem]:
                 or ((table.region[1] > upper + 1e-12 * (upper - lower))[along]).any()
             ):
                 yield Problem(f"grains[{index}].region", table.region, "reaches out of the cell; keep it within")
+
+
+def flow_conflicts(tables: Tables, gravity: Any) -> Iterator[Problem]:
+    """What a cell that deforms cannot have."""
+    for key, index, _ in present(tables, *WALLS):
+        message = "a cell that deforms, by rate, stress or pressure, has no walls; remove one of them"
+        yield Problem(f"{key}[{index}]", ABSENT, message)
+    if isinstance(gravity, (list, tuple)) and any(gravity):
+        yield Problem("gravity", gravity, "a cell that deforms has no gravity; remove one of them")
 
 
 def box_conflicts(index: int, box: Box, along: np.ndarray, named: str) -> Iterator[Problem]:

@@ -82,7 +82,7 @@ class Scene(Section):
             partly = {key: [readable_part(key, *row) for row in rows] for key, rows in lists.items()}
             problems += unknown_names(partly, {key: unreadable_names(rows) for key, rows in lists.items()})
             problems += wrong_gravity(words.get("gravity"), dimension)
-            problems += conflicts(singles.get("cell"), partly, dimension)
+            problems += conflicts(singles.get("cell"), partly, words.get("gravity"), dimension)
         if problems:
             raise SceneError(problems)
         for key, rows in lists.items():
@@ -106,7 +106,7 @@ class Scene(Section):
         cell = read_table(Cell, "cell", words, problems)
         if cell is not None:
             problems += table_mistakes({}, {"cell": cell}, self.dimension)
-            problems += conflicts(cell, self.tables(), self.dimension)
+            problems += conflicts(cell, self.tables(), self.gravity, self.dimension)
         if problems:
             raise SceneError(problems)
         self.cell = cell
@@ -169,7 +169,7 @@ class Scene(Section):
             *table_mistakes(tables, settings, self.dimension),
             *repeated_names(tables, self.dimension),
             *unknown_names(tables, {}),
-            *conflicts(self.cell, tables, self.dimension),
+            *conflicts(self.cell, tables, self.gravity, self.dimension),
         ]
 
     def build(self, seed: int | None = None) -> Bodies:

@@ -1,6 +1,7 @@
-"""The same sweeps for contacts that also resist rolling and twisting or rebound sideways: siblings of `kernels.py`.
+"""The same sweeps for contacts that also resist rolling and twisting or rebound sideways, or that live in a cell that
+deforms: siblings of `kernels.py`.
 
-Extra columns of a contact, (c, 12):
+Extra columns of a contact, (c, 14):
 
     0-2   velocity to be reached: sticking means V_t = -(column), zero without tangential restitution
     3, 4  a_0, a_1 = lever/r of both bodies, 0 for walls; 1/lever = 1/r_0 + 1/r_1
@@ -8,10 +9,15 @@ Extra columns of a contact, (c, 12):
     6, 7  mu_r/lever and mu_t/lever
     8-10  lever times the spin of a wall (m/s)
     11    lever (m)
+    12    branch from centre to centre, r_0 + r_1 + g (m), in a cell that deforms; else 0
+    13    the same where forces move the cell; else 0
 
 Forces have seven columns: R_n, R_t (3) and Q (3) = torque on body 1 over the lever (N). Q stops the relative spin,
 times the lever, z = a_1 s_1 - a_0 s_0: its part across n within a disk of radius (mu_r/lever) R_n, its part along n
 within (mu_t/lever) R_n.
+
+flow (3, 8) are the motion rows of the cell: its velocity gradient L adds branch * L n to V, and where L is free each
+force changes it, see flow.py. All zero without such a cell.
 """
 
 from __future__ import annotations
@@ -21,21 +27,24 @@ import math
 import numpy as np
 
 from ..barrier import meet
+from ..cell import drag
 from ..compiled import kernel
 from .colouring import shared_colour
 from .kernels import asked_force, contact_velocity, scatter
 
 
 @kernel
-def update(c, motion, pairs, geometry, extra, forces, dt, rate):  # type: ignore[no-untyped-def]
+def update(c, motion, pairs, geometry, extra, flow, forces, dt, rate):  # type: ignore[no-untyped-def]
     """One contact, force first, then torque; returns |dR|^2 + |dQ|^2 and |R|^2 + |Q|^2."""
     i, j = pairs[c, 0], pairs[c, 1]
     n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
     old_n, old_x, old_y, old_z = forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3]
-    r_n, r_x, r_y, r_z = asked(c, i, j, motion, geometry, extra, forces, rate)
+    r_n, r_x, r_y, r_z = asked(c, i, j, motion, geometry, extra, flow, forces, rate)
     forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3] = r_n, r_x, r_y, r_z
     d_n, d_x, d_y, d_z = r_n - old_n, r_x - old_x, r_y - old_y, r_z - old_z
     scatter(i, j, motion, n_x, n_y, n_z, dt * d_n, dt * d_x, dt * d_y, dt * d_z)
+    if extra[c, 13] > 0.0:
+        drag(flow, extra[c, 13], n_x, n_y, n_z, dt * d_n, dt * d_x, dt * d_y, dt * d_z)
     change = d_n * d_n + d_x * d_x + d_y * d_y + d_z * d_z
     force = r_n * r_n + r_x * r_x + r_y * r_y + r_z * r_z
     q_x, q_y, q_z = asked_torque(c, i, j, motion, geometry, extra, forces, r_n, rate)
@@ -46,14 +55,31 @@ def update(c, motion, pairs, geometry, extra, forces, dt, rate):  # type: ignore
 
 
 @kernel
-def asked(c, i, j, motion, geometry, extra, forces, rate):  # type: ignore[no-untyped-def]
+def asked(c, i, j, motion, geometry, extra, flow, forces, rate):  # type: ignore[no-untyped-def]
     """R_n and R_t (3) that the shock law asks for."""
-    v_n, v_x, v_y, v_z = contact_velocity(i, j, motion, geometry[c, 0], geometry[c, 1], geometry[c, 2])
+    v_n, v_x, v_y, v_z = missed_velocity(c, i, j, motion, geometry, extra, flow)
     return asked_force(
-        forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3],
-        v_n, v_x + extra[c, 0], v_y + extra[c, 1], v_z + extra[c, 2],
+        forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3], v_n, v_x, v_y, v_z,
         geometry[c, 3], geometry[c, 4], geometry[c, 5], geometry[c, 6], rate,
     )  # fmt: skip
+
+
+@kernel
+def missed_velocity(c, i, j, motion, geometry, extra, flow):  # type: ignore[no-untyped-def]
+    """V_n and V_t (3) with the flow of the cell, less what is to be reached."""
+    n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
+    v_n, v_x, v_y, v_z = contact_velocity(i, j, motion, n_x, n_y, n_z)
+    branch = extra[c, 12]
+    l_x = branch * (flow[0, 0] * n_x + flow[0, 1] * n_y + flow[0, 2] * n_z)
+    l_y = branch * (flow[1, 1] * n_y + flow[1, 2] * n_z)
+    l_z = branch * (flow[2, 2] * n_z)
+    l_n = l_x * n_x + l_y * n_y + l_z * n_z
+    return (
+        v_n + l_n,
+        v_x + (l_x - l_n * n_x) + extra[c, 0],
+        v_y + (l_y - l_n * n_y) + extra[c, 1],
+        v_z + (l_z - l_n * n_z) + extra[c, 2],
+    )
 
 
 @kernel
@@ -100,30 +126,33 @@ def turn(c, i, j, motion, extra, p_x, p_y, p_z):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def apply_forces(motion, pairs, geometry, extra, forces, dt):  # type: ignore[no-untyped-def]
+def apply_forces(motion, pairs, geometry, extra, flow, forces, dt):  # type: ignore[no-untyped-def]
     """Bring the velocities up to date with the carried forces and torques."""
     for c in range(len(pairs)):
         i, j = pairs[c, 0], pairs[c, 1]
         n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
-        scatter(i, j, motion, n_x, n_y, n_z, dt * forces[c, 0], dt * forces[c, 1], dt * forces[c, 2], dt * forces[c, 3])
+        p_n, p_x, p_y, p_z = dt * forces[c, 0], dt * forces[c, 1], dt * forces[c, 2], dt * forces[c, 3]
+        scatter(i, j, motion, n_x, n_y, n_z, p_n, p_x, p_y, p_z)
+        if extra[c, 13] > 0.0:
+            drag(flow, extra[c, 13], n_x, n_y, n_z, p_n, p_x, p_y, p_z)
         turn(c, i, j, motion, extra, dt * forces[c, 4], dt * forces[c, 5], dt * forces[c, 6])
 
 
 @kernel
-def sweep(sequence, motion, pairs, geometry, extra, forces, dt):  # type: ignore[no-untyped-def]
+def sweep(sequence, motion, pairs, geometry, extra, flow, forces, dt):  # type: ignore[no-untyped-def]
     """Update the contacts of a sequence one after another, each new force stored at once."""
     rate = 1.0 / dt
     for c in sequence:
-        update(c, motion, pairs, geometry, extra, forces, dt, rate)
+        update(c, motion, pairs, geometry, extra, flow, forces, dt, rate)
 
 
 @kernel
-def checked_sweep(sequence, motion, pairs, geometry, extra, forces, dt, epsilon, delta):  # type: ignore[no-untyped-def]
+def checked_sweep(sequence, motion, pairs, geometry, extra, flow, forces, dt, epsilon, delta):  # type: ignore[no-untyped-def]
     """The same sweep, watched: contacts that changed by more than epsilon |R| + delta, and the sum of |R|."""
     rate = 1.0 / dt
     unsettled, total = 0, 0.0
     for c in sequence:
-        change, force = update(c, motion, pairs, geometry, extra, forces, dt, rate)
+        change, force = update(c, motion, pairs, geometry, extra, flow, forces, dt, rate)
         force = math.sqrt(force)
         total += force
         if not math.sqrt(change) <= epsilon * force + delta:
@@ -132,14 +161,15 @@ def checked_sweep(sequence, motion, pairs, geometry, extra, forces, dt, epsilon,
 
 
 @kernel
-def survey(motion, pairs, geometry, extra, forces, dt, epsilon, delta):  # type: ignore[no-untyped-def]
+def survey(motion, pairs, geometry, extra, flow, forces, dt, epsilon, delta):  # type: ignore[no-untyped-def]
     """What a sweep would find, changing nothing."""
     rate = 1.0 / dt
     unsettled, total = 0, 0.0
     alone, first, own = np.empty((2, 8)), np.array([[0, 1]], dtype=np.int32), np.empty((1, 7))
+    held = np.empty((3, 8))
     for c in range(len(pairs)):
-        alone[0], alone[1], own[0] = motion[pairs[c, 0]], motion[pairs[c, 1]], forces[c]
-        change, force = update(0, alone, first, geometry[c : c + 1], extra[c : c + 1], own, dt, rate)
+        alone[0], alone[1], own[0], held[:] = motion[pairs[c, 0]], motion[pairs[c, 1]], forces[c], flow
+        change, force = update(0, alone, first, geometry[c : c + 1], extra[c : c + 1], held, own, dt, rate)
         if not math.sqrt(change) <= epsilon * math.sqrt(force) + delta:
             unsettled += 1
         total += math.sqrt(forces[c, 0] ** 2 + forces[c, 1] ** 2 + forces[c, 2] ** 2 + forces[c, 3] ** 2)
@@ -147,19 +177,23 @@ def survey(motion, pairs, geometry, extra, forces, dt, epsilon, delta):  # type:
 
 
 @kernel
-def parallel_sweep(before, motion, pairs, geometry, extra, forces, dt, epsilon, delta):  # type: ignore[no-untyped-def]
+def parallel_sweep(before, motion, pairs, geometry, extra, flow, forces, dt, epsilon, delta):  # type: ignore[no-untyped-def]
     """All new forces from the old velocities at once: kept to show that it fails."""
     rate = 1.0 / dt
     unsettled, total = 0, 0.0
     before[:] = motion
     alone, first, old = np.empty((2, 8)), np.array([[0, 1]], dtype=np.int32), np.empty(7)
+    flow_before, held = flow.copy(), flow.copy()
     for c in range(len(pairs)):
         i, j = pairs[c, 0], pairs[c, 1]
-        alone[0], alone[1], old[:] = before[i], before[j], forces[c]
-        change, force = update(0, alone, first, geometry[c : c + 1], extra[c : c + 1], forces[c : c + 1], dt, rate)
+        alone[0], alone[1], old[:], held[:] = before[i], before[j], forces[c], flow_before
+        change, force = update(
+            0, alone, first, geometry[c : c + 1], extra[c : c + 1], held, forces[c : c + 1], dt, rate
+        )
         n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
         p = dt * (forces[c] - old)
         scatter(i, j, motion, n_x, n_y, n_z, p[0], p[1], p[2], p[3])
+        drag(flow, extra[c, 13], n_x, n_y, n_z, p[0], p[1], p[2], p[3])
         turn(c, i, j, motion, extra, p[4], p[5], p[6])
         force = math.sqrt(force)
         total += force
@@ -170,37 +204,45 @@ def parallel_sweep(before, motion, pairs, geometry, extra, forces, dt, epsilon, 
 
 @kernel
 def coloured_sweep(  # type: ignore[no-untyped-def]
-    thread, threads, meeting, colours, sequence, start, alone, motion, pairs, geometry, extra, forces, dt
+    thread, threads, meeting, colours, sequence, start, alone, motion, pairs, geometry, extra, flow, forces, dt
 ):
-    """What one thread has to do: its share of colour after colour."""
+    """What one thread has to do: its share of colour after colour; all contacts share a cell that forces move."""
     rate = 1.0 / dt
+    if flow[:, 3:7].any():
+        if thread > 0:
+            return
+        threads = 1
     for k in colours:
         first, last = shared_colour(k, start, alone, thread, threads)
         for at in range(first, last):
-            update(sequence[at], motion, pairs, geometry, extra, forces, dt, rate)
+            update(sequence[at], motion, pairs, geometry, extra, flow, forces, dt, rate)
         meet(meeting, threads)
 
 
 @kernel
 def coloured_forces(  # type: ignore[no-untyped-def]
-    thread, threads, meeting, start, alone, motion, pairs, geometry, extra, forces, dt
+    thread, threads, meeting, start, alone, motion, pairs, geometry, extra, flow, forces, dt
 ):
     """Bring the velocities up to date with forces and torques: one thread's share."""
+    if flow[:, 3:7].any():
+        if thread == 0:
+            apply_forces(motion, pairs, geometry, extra, flow, forces, dt)
+        return
     for k in range(alone.size):
         first, last = shared_colour(k, start, alone, thread, threads)
         if last > first:
             some = slice(first, last)
-            apply_forces(motion, pairs[some], geometry[some], extra[some], forces[some], dt)
+            apply_forces(motion, pairs[some], geometry[some], extra[some], flow, forces[some], dt)
         meet(meeting, threads)
 
 
 @kernel
-def miss(motion, pairs, geometry, extra, forces, dt, out):  # type: ignore[no-untyped-def]
+def miss(motion, pairs, geometry, extra, flow, forces, dt, out):  # type: ignore[no-untyped-def]
     """R - R' and Q - Q' of each contact, (c, 7): what force and torque lack of those that the laws ask for."""
     rate = 1.0 / dt
     for c in range(len(pairs)):
         i, j = pairs[c, 0], pairs[c, 1]
-        r_n, r_x, r_y, r_z = asked(c, i, j, motion, geometry, extra, forces, rate)
+        r_n, r_x, r_y, r_z = asked(c, i, j, motion, geometry, extra, flow, forces, rate)
         q_x, q_y, q_z = asked_torque(c, i, j, motion, geometry, extra, forces, r_n, rate)
         out[c, 0], out[c, 1], out[c, 2], out[c, 3] = r_n, r_x, r_y, r_z
         out[c, 4], out[c, 5], out[c, 6] = q_x, q_y, q_z
@@ -209,15 +251,14 @@ def miss(motion, pairs, geometry, extra, forces, dt, out):  # type: ignore[no-un
 
 
 @kernel
-def virtual_power(motion, pairs, geometry, extra, forces, dt):  # type: ignore[no-untyped-def]
+def virtual_power(motion, pairs, geometry, extra, flow, forces, dt):  # type: ignore[no-untyped-def]
     """The terms of -S and S, each sum over those that are positive, with those of torques."""
     rate = 1.0 / dt
     lost, gained = 0.0, 0.0
     for c in range(len(pairs)):
         i, j = pairs[c, 0], pairs[c, 1]
         n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
-        v_n, v_x, v_y, v_z = contact_velocity(i, j, motion, n_x, n_y, n_z)
-        v_x, v_y, v_z = v_x + extra[c, 0], v_y + extra[c, 1], v_z + extra[c, 2]
+        v_n, v_x, v_y, v_z = missed_velocity(c, i, j, motion, geometry, extra, flow)
         r_n = forces[c, 0]
         normal = r_n * (v_n + geometry[c, 3] * rate)
         sliding = _limit(geometry[c, 6], r_n) * math.sqrt(v_x * v_x + v_y * v_y + v_z * v_z)

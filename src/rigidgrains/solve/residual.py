@@ -75,8 +75,9 @@ def momentum_error(problem: ContactProblem) -> float:
     """S over F^2 dt/M, the power of the load on a packing that carries nothing; without unit.
 
     F : half the sum over all bodies, walls too, of the contact force on each (N): what enters and leaves the packing;
-        at least the root mean square of |R|, since a packing under stress may hang between no walls
-    M : mass of all movable bodies with candidates (kg)
+        at least the root mean square of |R|, since a packing under stress may hang between no walls, and the load on
+        the faces of a periodic cell
+    M : mass of all movable bodies with candidates (kg), with the inertia of a cell that forces move
     The terms of S have both signs and may cancel by chance. Here the larger of the sums with one sign counts, so the
     error is at least |S|. It is the same for every observer. 0 without forces, inf if one is not finite.
     """
@@ -101,15 +102,35 @@ def _all_powers(problem: ContactProblem, part: float) -> tuple[float, float, flo
     lost, gained, square = total(in_parts(lambda first, last: _powers(first, last, *plain), p.count))
     pushed, mass = _pushed(p.motion, net, touched)
     load = max(0.5 * pushed, math.sqrt(square / p.count)) if p.count else 0.0
+    if p.edges is not None:
+        load, mass = max(load, part * _face_load(p)), mass + _cell_mass(p)
     if p.extra is not None:
-        lost, gained = extended.virtual_power(p.motion, p.pairs, p.geometry, p.extra, part * p.forces, p.dt)
+        lost, gained = extended.virtual_power(p.motion, p.pairs, p.geometry, p.extra, p.flow, part * p.forces, p.dt)
     return lost, gained, load, mass
+
+
+def _face_load(problem: ContactProblem) -> float:
+    """N, sum of the forces that contacts pass on through the faces of the cell: sum of R b/edge for each direction."""
+    p, edges = problem, problem.edges
+    assert edges is not None
+    what = p.pairs, p.geometry, p.forces, p.radius, 1.0 / edges
+    through = np.array(total(in_parts(lambda first, last: _through_faces(first, last, *what), p.count)))
+    return float(np.linalg.norm(through.reshape(3, 3), axis=0).sum())
+
+
+def _cell_mass(problem: ContactProblem) -> float:
+    """kg, inertia of the free sides of a cell over their squares; of the isotropic one over all squares."""
+    flow, edges = problem.flow, problem.edges
+    assert edges is not None
+    each = sum(1.0 / (flow[a, 3 + a] * edges[a] ** 2) for a in range(3) if flow[a, 3 + a] > 0.0)
+    swelling = flow[:, 6] > 0.0
+    return float(each + (1.0 / (flow[swelling, 6][0] * (edges[swelling] ** 2).sum()) if swelling.any() else 0.0))
 
 
 def _extended_miss(problem: ContactProblem) -> Array:
     """(c, 7) N, what forces and torques lack."""
     p, out = problem, np.empty_like(problem.forces)
-    extended.miss(p.motion, p.pairs, p.geometry, p.extra, p.forces, p.dt, out)
+    extended.miss(p.motion, p.pairs, p.geometry, p.extra, p.flow, p.forces, p.dt, out)
     return out
 
 
@@ -237,3 +258,21 @@ def _pushed(motion, net, touched):  # type: ignore[no-untyped-def]
         if touched[i] and motion[i, 6] > 0.0:
             mass += 1.0 / motion[i, 6]
     return pushed, mass
+
+
+@kernel
+def _through_faces(first, last, pairs, geometry, forces, radius, per_edge):  # type: ignore[no-untyped-def]
+    """Nine sums of R_a b_b/edge_b over some contacts of two grains."""
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for c in range(first, last):
+        i, j = pairs[c, 0], pairs[c, 1]
+        if j >= radius.size:
+            continue
+        n_x, n_y, n_z, branch = geometry[c, 0], geometry[c, 1], geometry[c, 2], radius[i] + radius[j] + geometry[c, 7]
+        r_n = forces[c, 0]
+        r_x, r_y, r_z = forces[c, 1] + r_n * n_x, forces[c, 2] + r_n * n_y, forces[c, 3] + r_n * n_z
+        x, y, z = branch * n_x * per_edge[0], branch * n_y * per_edge[1], branch * n_z * per_edge[2]
+        xx, xy, xz = xx + r_x * x, xy + r_x * y, xz + r_x * z
+        yx, yy, yz = yx + r_y * x, yy + r_y * y, yz + r_y * z
+        zx, zy, zz = zx + r_z * x, zy + r_z * y, zz + r_z * z
+    return xx, xy, xz, yx, yy, yz, zx, zy, zz

@@ -104,7 +104,7 @@ def _new_rows(bodies: Bodies, leaving: Index | None, coming: Crowd | None) -> tu
 
 def _renumber_bodies(bodies: Bodies, rows: Index, coming: Crowd | None, walls: list[Wall], old: list[int]) -> None:
     new, n = rows < 0, len(rows)
-    motion = np.concatenate([bodies.motion[rows], make_wall_rows(walls)])
+    motion = np.concatenate([bodies.motion[rows], make_wall_rows(walls), bodies.flow[: 3 if bodies.flows else 0]])
     for w, before in enumerate(old):
         if before >= 0:
             motion[n + w] = bodies.motion[bodies.count + before]
@@ -179,4 +179,4 @@ def _renumber_lists(
     skin, reference = np.full(len(rows), -1.0), np.zeros((len(rows), 3))
     stay = rows >= 0
     skin[stay], reference[stay] = lists.skin[rows[stay]], lists.reference[rows[stay]]
-    return Neighbours(pairs, near, skin, reference, lists.builds)
+    return Neighbours(pairs, near, skin, reference, lists.builds, lists.vectors)

@@ -64,9 +64,9 @@ def pack(simulation: Simulation) -> tuple[Arrays, str]:
     }
     if simulation.auto is not None:
         arrays["step_sizes"] = simulation.step_sizes
-    arrays |= law_table.tables(bodies.laws) | cell_table.tables(bodies)
+    arrays |= law_table.tables(bodies.laws) | cell_table.tables(bodies) | cell_table.control(bodies)
     if bodies.cell is not None:
-        arrays["image"] = bodies.image
+        arrays["image"], arrays["list_vectors"] = bodies.image, near.vectors
     for name in ("extra", "attraction"):
         if (columns := getattr(contacts, name)) is not None:
             arrays[f"contact_{name}"] = columns
@@ -172,7 +172,8 @@ def _neighbours(arrays: Arrays, builds: int) -> Neighbours:
     ]
     image = arrays.get("pair_image", np.zeros(len(arrays["pair_partner"]), np.int8))
     pairs = PairList(arrays["pair_start"], arrays["pair_partner"], arrays["pair_last"], image)
-    return Neighbours(pairs, walls, arrays["skin"], arrays["reference"], builds)
+    vectors = arrays.get("list_vectors", np.eye(3))
+    return Neighbours(pairs, walls, arrays["skin"], arrays["reference"], builds, vectors)
 
 
 def _known(kind: Any, words: dict[str, Any]) -> dict[str, Any]:

@@ -138,7 +138,7 @@ class Frame:
 
     @cached_property
     def velocity(self) -> Array:
-        """(n, 3) m/s"""
+        """(n, 3) m/s; in a cell that deforms with its flow"""
         return self._read("PointData/velocity")
 
     @cached_property
@@ -222,6 +222,32 @@ class Frame:
     def image(self) -> Array | None:
         """(n, 3) cells that each grain has crossed: it really is at position + image @ cell; None without a cell"""
         return self._read("PointData/image") if self._has("PointData/image") else None
+
+    @cached_property
+    def cell_rate(self) -> Array | None:
+        """(3, 3) 1/s, velocity gradient L of the cell at the end of the step; 0 for one that keeps still"""
+        return self._cell("rate")
+
+    @cached_property
+    def cell_rate_before(self) -> Array | None:
+        """(3, 3) 1/s, L at the beginning of the step; None for a cell that keeps still"""
+        return self._cell("rate_before")
+
+    @cached_property
+    def cell_stress(self) -> Array | None:
+        """(3, 3) Pa (N/m in 2D), stress prescribed for the cell, pressure positive; NaN where none is"""
+        return self._cell("stress")
+
+    @cached_property
+    def peculiar_velocity(self) -> Array:
+        """(n, 3) m/s, c = v - L (x - origin): the velocity itself without a cell that deforms"""
+        return self._read("PointData/peculiar_velocity") if self._has("PointData/peculiar_velocity") else self.velocity
+
+    @cached_property
+    def peculiar_velocity_before(self) -> Array:
+        """(n, 3) m/s, at the beginning of the step; only in files with contacts"""
+        path = "PointData/peculiar_velocity_before"
+        return self._read(path) if self._has(path) else self.velocity_before
 
     def _cell(self, name: str) -> Array | None:
         path = f"FieldData/cell_{name}"

@@ -38,14 +38,17 @@ def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[s
     if whole:
         load = measure.loads(bodies, contacts)
         _count_contacts(contacts.pairs, contacts.forces, number)
+    velocity, velocity_before = cell_table.velocities(simulation)
     data = {
         "orientation": bodies.orientation,
-        "velocity": bodies.velocity,
+        "velocity": velocity,
         "spin": bodies.spin,
         "load": load,
     }
     if full:
-        data |= {"velocity_before": before[:n, 0:3], "spin_before": before[:n, 3:6] / bodies.radius[:, None]}
+        data |= {"velocity_before": velocity_before, "spin_before": before[:n, 3:6] / bodies.radius[:, None]}
+        if bodies.flows:
+            data |= {"peculiar_velocity": bodies.velocity, "peculiar_velocity_before": before[:n, 0:3]}
     scalars = (known or figures(simulation)) | {
         "whole": float(whole),
         "removed_part": removed_part(simulation.solver.gap),
@@ -71,7 +74,8 @@ def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[s
         },
         tables_once={"gravity": bodies.gravity[None], "friction": bodies.friction}
         | law_table.tables(bodies.laws)
-        | cell_table.tables(bodies),
+        | cell_table.tables(bodies)
+        | ({"cell_rate_before": before[bodies.rows - 3 : bodies.rows, 0:3]} if bodies.flows else {}),
     )
 
 
