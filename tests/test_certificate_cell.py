@@ -15,6 +15,7 @@ from rigidgrains.certificate import check
 from rigidgrains.certificate.images import ghosts
 from rigidgrains.certificate.overlap import Overlaps
 from rigidgrains.certificate.state import State
+from rigidgrains.laws import Cohesion, Restitution, Rolling
 
 
 def gas(dimension, cell, *, n=50, seed=2, walls=(), **rest):
@@ -59,6 +60,34 @@ def tiny(dimension):
 
 
 WORLDS = [upright, leaning, chute, tiny]
+SHEAR = np.array([[0.0, 1.0, 0.0], [0, 0, 0], [0, 0, 0]])
+SIDES = np.diag([True, True, False])
+CONTROL = {
+    "shear": {"rate": 0.7 * SHEAR},
+    "compression": {"rate": np.diag([-0.3, -0.2, 0.0])},
+    "pressure": {"free": SIDES, "stress": 40.0 * SIDES, "isotropic": True, "inertia": 0.25},
+    "sides": {"free": SIDES, "stress": np.diag([30.0, 50.0, 0.0]), "inertia": 0.5},
+    "mixed": {"rate": 0.7 * SHEAR, "free": np.diag([False, True, False]), "stress": np.diag([0, 40.0, 0])},
+    "shear stress": {"free": SIDES | (SHEAR > 0.0), "stress": 40.0 * SIDES - 10.0 * SHEAR},
+}
+LAWS = {
+    "plain": [],
+    "rolling": [Rolling(0.1, 0.05)],
+    "cohesion": [Cohesion(20.0, 0.05)],
+    "restitution": [Restitution(0.7, 0.3)],
+}
+
+
+def flowing(control, dimension=2, laws="plain", n=50):
+    """A gas in a cell that deforms."""
+    vectors = np.array([[11.0, 0, 0], [3.0, 10.5, 0], [0, 0, 1.0]])
+    words = {name: np.array(value) if np.ndim(value) else value for name, value in CONTROL[control].items()}
+    if dimension == 3:
+        vectors = np.array([[7.0, 0, 0], [2.5, 6.5, 0], [-3.0, 2.0, 6.5]])
+        for name in {"free", "stress"} & words.keys():
+            words[name][2, 2] = words[name][1, 1]
+    cell = Cell(vectors, [-3.0, 4.0, 0.0], [1, 1, dimension == 3], **words)
+    return gas(dimension, cell, n=n, laws=LAWS[laws])
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
@@ -76,6 +105,81 @@ def test_real_steps_are_certified(world, dimension):
     assert met > 0  # forces through faces
     assert certificate.accuracy < 1e-7
     assert not certificate.unchecked
+
+
+@pytest.mark.parametrize(
+    ("control", "dimension", "laws"),
+    [(control, d, "plain") for control in CONTROL for d in (2, 3)]
+    + [("mixed", 3, laws) for laws in ("rolling", "cohesion", "restitution")],
+)
+def test_cells_that_deform_are_certified(control, dimension, laws):
+    """Prescribed rates and stresses, in all steps: the flow, the cell's own law, momentum and energy to rounding."""
+    simulation = Simulation(flowing(control, dimension, laws), dt=0.005, solver=exact())
+    met = 0.0
+    for _ in range(40):
+        simulation.step()
+        frame = Frame.of(simulation)
+        certificate = check(frame)
+        assert certificate.passed, str(certificate)
+        met += np.abs(frame.contacts.force[frame.contacts.image.any(axis=1)]).sum()
+    assert met > 0.0
+    assert np.abs(frame.cell_rate).max() > 1e-3
+    assert {"flow", "cell"} <= {entry.name for entry in certificate.checks}
+    assert certificate.energy["work of the cell"] != 0.0
+    assert certificate.accuracy < 1e-6
+
+
+def change_rate(frame):
+    frame.cell_rate[1, 1] *= 1.0 + 1e-6
+    return "cell", "L_yy gained"
+
+
+def change_rate_before(frame):
+    frame.cell_rate_before[1, 1] += 1e-6
+    return "cell", "L_yy gained"
+
+
+def change_stress(frame):
+    frame.cell_stress[1, 1] *= 1.0 + 1e-6
+    return "cell", "L_yy gained"
+
+
+def change_inertia(frame):
+    frame.cell_mobility[1, 1] *= 1.0 + 1e-3
+    return "cell", "L_yy gained"
+
+
+def change_peculiar(frame):
+    frame.peculiar_velocity[3, 0] += 1e-6
+    return "momentum", "grain 3"
+
+
+def forget_flow(frame):
+    frame.velocity[3, 0] = frame.peculiar_velocity[3, 0]
+    return "flow", "grain 3"
+
+
+def scale_force(frame):
+    frame.contacts.force[int(np.argmax(frame.contacts.normal_force))] *= 1.0 + 1e-6
+    return "cell", "L_yy gained"
+
+
+@pytest.mark.parametrize(
+    "tamper",
+    [change_rate, change_rate_before, change_stress, change_inertia, change_peculiar, forget_flow, scale_force],
+)
+def test_tampering_with_a_flow_is_found(tamper):
+    simulation = Simulation(flowing("mixed"), dt=0.005, solver=exact())
+    for _ in range(40):
+        simulation.step()
+        frame = Frame.of(simulation)
+        if np.abs(frame.contacts.force).sum() > 0.0 and simulation.steps > 5:
+            break
+    assert check(frame).passed
+    law, told = tamper(frame)
+    certificate = check(frame)
+    assert law in {check.name for check in certificate.failed}, str(certificate)
+    assert told in certificate[law].worst
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -15,7 +15,9 @@ from measured import FCC, FCC_SITES, FEW, TRIANGULAR, lattice, still
 from rigidgrains import Simulation, measure
 from rigidgrains.cell import Cell
 from rigidgrains.detect.shapes import Cylinder
-from rigidgrains.walls import Wall
+from rigidgrains.laws import Rolling
+from rigidgrains.measure.images import affine_flow
+from rigidgrains.walls import Drive, Wall
 
 ROOT = math.sqrt(3.0)
 DENSEST = {2: math.pi / (2.0 * ROOT), 3: math.pi / (3.0 * math.sqrt(2.0))}
@@ -211,6 +213,78 @@ def test_velocity_profile_of_a_sheared_lattice():
     np.testing.assert_allclose(found.velocity, explicit.velocity, atol=1e-12)
     np.testing.assert_allclose(found.packing, explicit.packing, atol=1e-12)
     np.testing.assert_allclose(found.temperature, 0.0, atol=1e-24)
+
+
+SHEAR = np.array([[0.0, 1.0, 0.0], [0, 0, 0], [0, 0, 0]])
+
+
+@pytest.mark.parametrize("isotropic", [True, False])
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_cell_under_stress_carries_it(dimension, isotropic):
+    """A lattice at rest in a cell under pressure: contact and kinetic stress are the prescribed one, by either way."""
+    cell, position = leaning(dimension, 3)
+    sides = np.diag([True, True, dimension == 3])
+    cell = Cell(cell.vectors, cell.origin, cell.periodic, free=sides, stress=7.0 * sides, isotropic=isotropic)
+    simulation = Simulation(grains(position, dimension=dimension, cell=cell), dt=1e-3, solver=exact())
+    simulation.run(steps=10)
+    frame = measure.of(simulation)
+    assert measure.stress(frame).pressure == pytest.approx(7.0, rel=1e-6)
+    for found in (measure.stress(frame).total, measure.boundary_stress(frame)):
+        # an isotropic cell keeps its shape, whatever the shares of its sides
+        sides = np.diag(found) if not isotropic else np.full(dimension, np.trace(found) / dimension)
+        np.testing.assert_allclose(sides, 7.0, rtol=1e-6)
+
+
+@pytest.mark.parametrize("control", [
+    {"rate": 0.7 * SHEAR},
+    {"rate": np.diag([-0.3, -0.2, -0.1]) + 0.4 * SHEAR},
+    {"free": np.eye(3) > 0, "stress": 40.0 * np.eye(3), "isotropic": True, "inertia": 0.25},
+    {"rate": 0.7 * SHEAR, "free": np.diag([False, True, False]), "stress": np.diag([0, 40.0, 0])},
+])  # fmt: skip
+def test_balances_in_a_cell_that_deforms(control):
+    """Contact stress from outside, and the energy with the work of the cell, to rounding at every step."""
+    vectors = np.array([[7.0, 0, 0], [2.5, 6.5, 0], [-3.0, 2.0, 6.5]])
+    cell = Cell(vectors, [1.0, 0.0, -2.0], **control)
+    simulation = Simulation(gas(3, cell), dt=0.005)
+    met, worked, before = 0.0, 0.0, None
+    for _ in range(40):
+        simulation.step()
+        frame = measure.of(simulation)
+        contact, budget, energy = measure.stress(frame).contact, measure.energy_budget(frame), measure.energy(frame)
+        np.testing.assert_allclose(
+            measure.boundary_stress(frame), contact, atol=1e-10 * max(1.0, np.abs(contact).max())
+        )
+        assert abs(budget.error) < 1e-11 * energy.kinetic
+        assert before is None or budget.kinetic == pytest.approx(energy.kinetic - before, abs=1e-10 * energy.kinetic)
+        before = energy.kinetic
+        met, worked = max(met, np.abs(contact).max()), worked + budget.cell
+    assert met > 1.0
+    assert worked != 0.0
+
+
+def test_work_of_a_slow_flow_is_that_of_the_stress():
+    """-V sigma:L dt, with the stress that is measured, as exactly as velocities change little within a step."""
+    cell = Cell(np.diag([12.0, 12.0, 1.0]), periodic=[True, True, False], rate=0.5 * SHEAR)
+    simulation = Simulation(gas(2, cell), dt=1e-4)
+    simulation.run(steps=3)
+    frame = measure.of(simulation)
+    volume, sigma = measure.hull_volume(frame), measure.stress(frame, flow=affine_flow(frame))
+    assert sigma.contact.any() == 0.0
+    expected = -volume * (sigma.total * 0.5 * SHEAR[:2, :2]).sum() * frame.dt
+    assert measure.energy_budget(frame).cell == pytest.approx(expected, rel=1e-3)
+
+
+def test_budget_of_a_rolling_grain():
+    """Rolling friction on a belt: what torques take is counted, so that the balance closes."""
+    wall = plane([0, 0, 0], [0, 1, 0], drive=Drive(velocity=np.array([1.0, 0, 0])))
+    bodies = grains([[0, 1, 0]], gravity=[0, -10, 0], friction=0.5, walls=[wall], spin=[[0, 2.0, -3.0]],
+                    laws=[Rolling(0.1, 0.05)])  # fmt: skip
+    simulation = Simulation(bodies, dt=0.01, solver=exact())
+    for _ in range(5):
+        simulation.step()
+        budget = measure.energy_budget(simulation)
+        assert abs(budget.error) < 1e-12
+        assert budget.contacts > 0.0
 
 
 @pytest.mark.parametrize("dimension", [2, 3])

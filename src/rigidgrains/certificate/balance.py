@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import surfaces
+from . import flow, surfaces
 from .links import Links
 from .state import Array, State, cross, dot, guided, length, size
 from .verdict import EXACT, SWEEPS, Check, worst_of
@@ -18,13 +18,18 @@ def scatter(links: Links, on_i: Array, on_j: Array) -> Array:
 
 
 def momentum(links: Links) -> list[Check]:
-    """m (v - v_before) = dt (m g + F + sum of R), I (w - w_before) = dt sum of torques; pistons along their normal."""
+    """m (v - v_before) = dt (m g + F + sum of R), I (w - w_before) = dt sum of torques; pistons along their normal.
+
+    In a cell that deforms v is the velocity about its flow, which takes dt m L v from it.
+    """
     state, dt = links.state, links.state.dt
     net = scatter(links, -links.force, links.force)
     press = scatter(links, links.size[:, None], links.size[:, None])[:, 0]  # sum of |R|, for the scale
     m = state.mass[:, None]
     gained = m * (state.velocity - state.velocity_before)
     given = dt * (m * state.gravity + state.force + net[: state.n])
+    if state.flow.moves:
+        given = dt * net[: state.n] + m * (state.free_velocity - state.velocity_before)
     scale = _impulse(links, press[: state.n])
     # r_i n x (-R) on i and (-r_j n) x R on j: the same direction, each with its own radius
     turn = -cross(links.normal, links.force)
@@ -65,18 +70,22 @@ def energy(links: Links, tolerance: float) -> tuple[list[Check], dict[str, float
     spins = np.vstack([np.zeros((state.n, 3)), *(wall.drive.spin for wall in state.walls)])
     terms = {
         "change of kinetic energy": kinetic_energy(state, state.velocity, state.spin, state.wall_velocity)
-        - kinetic_energy(state, state.velocity_before, state.spin_before, before),
+        - kinetic_energy(state, state.velocity_before, state.spin_before, before)
+        + state.flow.kinetic(state.flow.rate)
+        - state.flow.kinetic(state.flow.before),
         "work of gravity": float(((state.mass[:, None] * way) @ state.gravity).sum())
         + sum(wall.mass * float(state.gravity @ n) * dt * float(state.wall_velocity[w] @ n) for w, wall, n in pistons),
         "work of external forces": float((state.force * way).sum()),
         "work of walls": -dt
         * float((dot(links.force, links.surface_velocity) + dot(links.torque, spins[links.j]))[driven].sum()),
         "work of loads": sum(wall.load * dt * float(state.wall_velocity[w] @ n) for w, wall, n in pistons),
+        "work of the cell": flow.work(links) if state.flow.moves else 0.0,
         "work of attraction": -dt * float((links.attraction * links.v_n).sum()),
         "dissipated at contacts": -dt * float(power.sum()),
         "dissipated in shocks": kinetic_energy(
             state, state.velocity - state.velocity_before, state.spin - state.spin_before, state.wall_velocity - before
-        ),
+        )
+        + state.flow.kinetic(state.flow.rate - state.flow.before),
     }
     numbers = list(terms.values())
     miss = numbers[0] - sum(numbers[1:-2]) + sum(numbers[-2:])
@@ -107,6 +116,8 @@ def energy(links: Links, tolerance: float) -> tuple[list[Check], dict[str, float
         notes.append(f"{', '.join(sources[:-1])} or {sources[-1]} give {dt * created.sum():.3g} J")
     if not links.attraction.any():
         terms.pop("work of attraction")
+    if not state.flow.moves:
+        terms.pop("work of the cell")
     passive = worst_of("dissipation", _over(given, near), tolerance, "force times speed", place, SWEEPS)
     return [closed, passive], terms, notes
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..trajectory.frame import Frame
 from ..trajectory.reader import Trajectory
-from . import balance, coefficients, figures, geometry, laws
+from . import balance, coefficients, figures, flow, geometry, laws
 from .checksum import check_sum
 from .links import Links
 from .overlap import Overlaps
@@ -53,6 +53,7 @@ def check(frame: Frame, *, tolerance: float = TOLERANCE, extra: Iterable[Check] 
                 *coefficients.checks(links),
                 *laws.cone(links),
                 *balance.momentum(links),
+                *flow.checks(links),
                 *balanced,
                 *laws.settled(links, miss, tolerance),
             ]

@@ -75,7 +75,7 @@ def geometry(links: Links) -> Check:
     gap, normal, lever = np.empty(len(links)), np.empty((len(links), 3)), np.empty(len(links))
     some = links.between_grains
     i, j = links.i[some], links.j[some]
-    apart = state.start[j] + links.shift[some] - state.start[i]
+    apart = state.start[j] + links.shift_before[some] - state.start[i]
     distance = length(apart)
     gap[some], lever[some] = distance - state.radius[i] - state.radius[j], distance
     normal[some] = apart / np.where(distance > 0.0, distance, 1.0)[:, None]
@@ -137,7 +137,7 @@ def _arrays(state: State) -> dict[str, Array]:
     frame = state.frame
     named: dict[str, Array] = {name: getattr(frame, name) for name in (*GRAINS, *WALLS)}
     if state.cell is not None and state.cell_origin is not None:
-        named |= {"cell": state.cell, "cell_origin": state.cell_origin}
+        named |= {"cell": state.cell, "cell_origin": state.cell_origin, "cell_rate": state.flow.rate}
     if frame.has_contacts:
         named |= {name: getattr(frame, name) for name in ("velocity_before", "spin_before")}
         named |= {f"contact {name}": getattr(frame.contacts, name) for name in ("point", "normal", "gap", "force")}

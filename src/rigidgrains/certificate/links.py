@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import surfaces
+from .flow import free_rate
 from .state import Array, State, cross, dot, guided, length
 
 Index = NDArray[np.int64]
@@ -17,7 +18,9 @@ class Links:
     """All candidates of the step. Bodies i (a grain) and j (a grain or a wall); R acts on j, n points from i to j.
 
     normal, gap, force : as stored; r_n (c,) and r_t (c, 3) : parts of the force (N)
-    shift : (c, 3) m, by which the image of j that is touched is away from j itself; zero without a periodic cell
+    shift, shift_before : (c, 3) m, by which the image of j that is touched is away from j itself, at the end and at the
+                          beginning of the step; zero without a periodic cell
+    branch : (c, 3) m, from centre to centre; zero at walls
     v_n (c,), v_t (c, 3) : parts of the contact velocity (m/s) at the end of the step
     """
 
@@ -27,9 +30,13 @@ class Links:
         self.i, self.j = pair[:, 0], pair[:, 1]
         self.normal, self.force = (np.asarray(array, dtype=float) for array in (contacts.normal, contacts.force))
         self.gap = np.asarray(contacts.gap, dtype=float)
-        self.shift = np.zeros((len(pair), 3))
+        self.shift = self.shift_before = np.zeros((len(pair), 3))
         if contacts.image is not None and state.cell is not None:
             self.shift = np.asarray(contacts.image @ state.cell)
+            self.shift_before = np.asarray(contacts.image @ state.cell_before)
+        reach = np.append(state.radius, np.zeros(len(state.walls)))
+        apart = np.where(self.j < state.n, reach[self.i] + reach[self.j] + self.gap, 0.0)
+        self.branch = apart[:, None] * self.normal
         self.r_n = dot(self.force, self.normal)
         self.r_t = self.force - self.r_n[:, None] * self.normal
         v = self.velocity
@@ -63,12 +70,14 @@ class Links:
     @cached_property
     def velocity(self) -> Array:
         """(c, 3) m/s, of body j relative to body i at the point of contact, Eq. (contact-veloc)."""
-        return self.velocity_by(self.state.velocity, self.state.spin, self.surface_velocity)
+        return self.velocity_by(self.state.velocity, self.state.spin, self.surface_velocity, self.state.flow.rate)
 
-    def velocity_by(self, velocity: Array, spin: Array, surface: Array) -> Array:
-        """(c, 3) m/s, the same from velocities and spins of grains (n, 3) and of surfaces of walls (c, 3)."""
+    def velocity_by(self, velocity: Array, spin: Array, surface: Array, rate: Array) -> Array:
+        """(c, 3) m/s, the same from velocities and spins of grains (n, 3), surfaces of walls (c, 3) and L (3, 3)."""
         turning = self.state.radius[:, None] * spin
         v = surface - velocity[self.i] - cross(turning[self.i], self.normal)
+        if self.state.flow.moves:
+            v += self.branch @ rate.T
         pairs = self.between_grains
         k = self.j[pairs]
         v[pairs] += velocity[k] - cross(turning[k], self.normal[pairs])
@@ -81,7 +90,7 @@ class Links:
         for w, some in self.at_wall:
             if guided(state.walls[w]):
                 surface[some] = np.asarray(state.frame.wall_velocity_before[w], dtype=float)
-        return self.velocity_by(state.velocity_before, state.spin_before, surface)
+        return self.velocity_by(state.velocity_before, state.spin_before, surface, state.flow.before)
 
     @cached_property
     def free_velocity(self) -> Array:
@@ -100,7 +109,10 @@ class Links:
         for w, some in self.at_wall:
             if guided(state.walls[w]):
                 surface[some] -= pull[some].sum(axis=0) / state.walls[w].mass
-        return self.velocity_by(free, state.spin_before, surface)
+        rate = free_rate(state)
+        if state.flow.moves:
+            rate = rate - state.flow.pushed(pull.T @ self.branch)
+        return self.velocity_by(free, state.spin_before, surface, rate)
 
     @cached_property
     def mu(self) -> Array:
@@ -126,14 +138,19 @@ class Links:
         """(c,) kg, Eq. (m-n)."""
         state = self.state
         inverse = np.append(1.0 / state.mass, [1.0 / wall.mass for wall in state.walls])
-        return 1.0 / (inverse[self.i] + inverse[self.j])
+        return 1.0 / (inverse[self.i] + inverse[self.j] + self.give)
 
     @cached_property
     def m_t(self) -> Array:
         """(c,) kg, Eq. (m-t): a piston does not give way sideways."""
         state = self.state
         inverse = np.append((1.0 + 1.0 / state.inertia_share) / state.mass, np.zeros(len(state.walls)))
-        return 1.0 / (inverse[self.i] + inverse[self.j])
+        return 1.0 / (inverse[self.i] + inverse[self.j] + self.give)
+
+    @cached_property
+    def give(self) -> Array:
+        """(c,) 1/kg, by which a cell under stress gives way at most: it lowers m_n and m_t, not where sweeps end."""
+        return self.state.flow.most * dot(self.branch, self.branch)
 
     @cached_property
     def to_close(self) -> Array:
@@ -241,6 +258,8 @@ class Links:
         """(c,) m/s, the numbers that V + gap/dt is made of, added up."""
         state = self.state
         speed = state.speed[self.i] + state.speed[self.j] + np.abs(self.gap) / state.dt
+        if state.flow.moves:
+            speed += length(self.branch) * float(np.abs(state.flow.rate).max() + np.abs(state.flow.before).max())
         for w, some in self.at_wall:
             if self.bends(w):
                 speed[some] += (state.coordinate[self.i[some]] + state.coordinate[state.n + w]) / state.dt

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..trajectory.frame import Frame
 from ..walls import Wall
 from . import surfaces
+from .flow import Flow
 
 Array = NDArray[np.float64]
 
@@ -22,6 +23,7 @@ GRAININESS = {8: 1e-14, 4: 4e-6}  # what rounding of the stored numbers alone ma
 class State:
     """Grains and walls of a frame. Walls follow the grains as bodies: wall w is body n + w.
 
+    velocity : (n, 3) m/s, about the flow of a cell that deforms
     cell : (3, 3) m, rows are the vectors of the periodic cell, with its origin and directions; None without one
     rounding : relative error accepted in laws that hold to rounding; graininess : relative error of stored numbers
     """
@@ -31,7 +33,8 @@ class State:
         self.rounding = ROUNDING[frame.position.dtype.itemsize]
         self.graininess = GRAININESS[frame.position.dtype.itemsize]
         self.single = frame.position.dtype.itemsize == 4
-        self.position, self.velocity, self.spin = _double(frame.position), _double(frame.velocity), _double(frame.spin)
+        self.position, self.velocity = _double(frame.position), _double(frame.peculiar_velocity)
+        self.spin = _double(frame.spin)
         self.radius, self.mass, self.force = _double(frame.radius), _double(frame.mass), _double(frame.external_force)
         self.gravity = _double(frame.gravity)
         self.inertia_share = 0.5 if frame.dimension == 2 else 0.4
@@ -40,6 +43,7 @@ class State:
         self.cell = None if frame.cell is None else _double(frame.cell)
         self.cell_origin = None if frame.cell_origin is None else _double(frame.cell_origin)
         self.cell_periodic = frame.cell_periodic
+        self.flow = Flow(self)
 
     @cached_property
     def inertia(self) -> Array:
@@ -48,7 +52,7 @@ class State:
 
     @cached_property
     def velocity_before(self) -> Array:
-        return _double(self.frame.velocity_before)
+        return _double(self.frame.peculiar_velocity_before)
 
     @cached_property
     def spin_before(self) -> Array:
@@ -57,7 +61,15 @@ class State:
     @cached_property
     def start(self) -> Array:
         """(n, 3) m, positions at the beginning of the step, Eq. (dx)."""
-        return self.position - self.dt * self.velocity
+        there = self.position - self.dt * self.velocity
+        if self.cell_origin is None or not self.flow.moves:
+            return there
+        return np.asarray(self.cell_origin + self.flow.back(there - self.cell_origin, self.dt))
+
+    @cached_property
+    def cell_before(self) -> Array | None:
+        """(3, 3) m, vectors of the cell at the beginning of the step."""
+        return None if self.cell is None else self.flow.back(self.cell, self.dt)
 
     @cached_property
     def unwrapped(self) -> Array:
@@ -69,7 +81,8 @@ class State:
     @cached_property
     def free_velocity(self) -> Array:
         """(n, 3) m/s, without contacts, Eq. (discr-free-veloc)."""
-        return self.velocity_before + self.dt * (self.gravity + self.force / self.mass[:, None])
+        pushed = self.velocity_before + self.dt * (self.gravity + self.force / self.mass[:, None])
+        return self.flow.carried(pushed, self.dt)
 
     @cached_property
     def walls_before(self) -> list[Wall]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..walls import Wall
-from .images import start, unwrapped
+from .cell_work import cell_energy, cell_work
+from .images import start, unwrapped, velocity_gradient
 from .state import Array, Frame, Links, dot, double, inertia, links, of
 
 if TYPE_CHECKING:
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 class Energy:
     """J (J/m in 2D).
 
-    translation, rotation : of grains; pistons : kinetic energy of guided pistons
+    translation, rotation : of grains, about the flow of a cell that deforms; pistons : kinetic energy of guided pistons
+    cell : kinetic energy of a cell under stress
     potential : of grains and pistons under gravity, constant forces and loads; zero at the origin. In a periodic cell
                 it falls on with each face that is crossed.
     """
@@ -28,12 +30,13 @@ class Energy:
     translation: float
     rotation: float
     pistons: float
+    cell: float
     potential: float
 
     @property
     def kinetic(self) -> float:
         """J"""
-        return self.translation + self.rotation + self.pistons
+        return self.translation + self.rotation + self.pistons + self.cell
 
     @property
     def total(self) -> float:
@@ -43,15 +46,15 @@ class Energy:
 
 @dataclass(frozen=True)
 class Budget:
-    """The last step: change of kinetic energy = gravity + forces + loads + walls - contacts - shocks, in J.
+    """The last step: change of kinetic energy = gravity + forces + loads + walls + cell - contacts - shocks, in J.
 
     kinetic  : change of kinetic energy
     gravity  : work of gravity on grains and pistons; forces : of constant forces on grains; loads : on pistons
-    walls    : work of driven walls on the grains
-    contacts : dissipated by sliding and by closing gaps, -dt R V with V at the end of the step
+    walls    : work of driven walls on the grains; cell : of whoever prescribes rates and stresses of a cell
+    contacts : dissipated by sliding, rolling and closing gaps, -dt R V with V at the end of the step
     shocks   : dissipated in jumps of the velocity, m (v - v_before)^2/2 and the like for spins. In free flight this is
                the loss of implicit Euler, m (g dt)^2/2.
-    error    : what the balance misses: rounding, unless a law exerts more than the contact force
+    error    : what the balance misses: rounding
     dt       : s; a term over dt is a power in W
     """
 
@@ -60,6 +63,7 @@ class Budget:
     forces: float
     loads: float
     walls: float
+    cell: float
     contacts: float
     shocks: float
     error: float
@@ -73,7 +77,7 @@ class Budget:
     @property
     def work(self) -> float:
         """J, of everything from outside."""
-        return self.gravity + self.forces + self.loads + self.walls
+        return self.gravity + self.forces + self.loads + self.walls + self.cell
 
     @property
     def power(self) -> dict[str, float]:
@@ -86,13 +90,13 @@ def energy(source: Frame | Simulation) -> Energy:
     """Kinetic and potential energy of the present state."""
     frame = of(source)
     position, gravity = unwrapped(frame), double(frame.gravity)
-    moving = _kinetic(frame, double(frame.velocity), double(frame.spin), double(frame.wall_velocity))
+    moving = _kinetic(frame, double(frame.peculiar_velocity), double(frame.spin), double(frame.wall_velocity))
     potential = -float(double(frame.mass) @ (position @ gravity))
     potential -= float((double(frame.external_force) * position).sum())
     for _, wall in _pistons(frame):
         push = wall.mass * float(gravity @ wall.normal) + wall.load
         potential -= push * float(wall.shape.point @ wall.normal)
-    return Energy(*moving, potential)
+    return Energy(*moving, cell_energy(frame, velocity_gradient(frame)), potential)
 
 
 def energy_budget(source: Frame | Simulation) -> Budget:
@@ -104,12 +108,13 @@ def energy_budget(source: Frame | Simulation) -> Budget:
     frame = of(source)
     dt = frame.dt
     if not frame.whole:
-        return Budget(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, dt)
-    velocity, spin, wall_velocity = double(frame.velocity), double(frame.spin), double(frame.wall_velocity)
-    before = double(frame.velocity_before), double(frame.spin_before), double(frame.wall_velocity_before)
+        return Budget(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, dt)
+    velocity, spin, wall_velocity = double(frame.peculiar_velocity), double(frame.spin), double(frame.wall_velocity)
+    before = double(frame.peculiar_velocity_before), double(frame.spin_before), double(frame.wall_velocity_before)
     mass, gravity, pistons = double(frame.mass), double(frame.gravity), _pistons(frame)
     found = links(frame)
     surface = _surface_velocity(frame, found)
+    turning = np.vstack([np.zeros_like(spin), *(wall.drive.spin for wall in frame.walls)])
     guided = np.isin(found.j, [len(frame) + w for w, _ in pistons])
     change = sum(_kinetic(frame, velocity, spin, wall_velocity)) - sum(_kinetic(frame, *before))
     jump = velocity - before[0], spin - before[1], wall_velocity - before[2]
@@ -119,10 +124,17 @@ def energy_budget(source: Frame | Simulation) -> Budget:
         * sum(wall.mass * float((gravity @ wall.normal) * (wall_velocity[w] @ wall.normal)) for w, wall in pistons),
         "forces": dt * float((double(frame.external_force) * velocity).sum()),
         "loads": dt * sum(wall.load * float(wall_velocity[w] @ wall.normal) for w, wall in pistons),
-        "walls": -dt * float(dot(found.force, surface)[~guided].sum()),
+        "walls": -dt * float((dot(found.force, surface) + dot(found.torque, turning[found.j]))[~guided].sum()),
+        "cell": cell_work(frame, found),
     }
     contacts = -dt * float(dot(found.force, _contact_velocity(frame, found, surface)).sum())
+    turning[: len(frame)] = spin
+    contacts -= dt * float(dot(found.torque, turning[found.j] - turning[found.i]).sum())
     shocks = float(sum(_kinetic(frame, *jump)))
+    if frame.cell_rate_before is not None:
+        rate, rate_before = velocity_gradient(frame), double(frame.cell_rate_before)
+        change += cell_energy(frame, rate) - cell_energy(frame, rate_before)
+        shocks += cell_energy(frame, rate - rate_before)
     error = change - sum(work.values()) + contacts + shocks
     return Budget(kinetic=change, **work, contacts=contacts, shocks=shocks, error=error, dt=dt)
 
@@ -170,8 +182,9 @@ def _surface_velocity(frame: Frame, found: Links) -> Array:
 
 def _contact_velocity(frame: Frame, found: Links, surface: Array) -> Array:
     """(c, 3) m/s, of body j relative to body i at the end of the step, Eq. (contact-veloc)."""
-    velocity, turning = double(frame.velocity), double(frame.radius)[:, None] * double(frame.spin)
+    velocity, turning = double(frame.peculiar_velocity), double(frame.radius)[:, None] * double(frame.spin)
     j = np.where(found.at_wall, 0, found.j)
     other = np.where(found.at_wall[:, None], surface, velocity[j])
     both = turning[found.i] + np.where(found.at_wall[:, None], 0.0, turning[j])
-    return other - velocity[found.i] - np.cross(both, found.normal)
+    with_flow = np.where(found.at_wall[:, None], 0.0, found.branch) @ velocity_gradient(frame).T
+    return other - velocity[found.i] + with_flow - np.cross(both, found.normal)

@@ -79,13 +79,45 @@ def unwrapped(frame: Frame) -> Array:
 
 def velocity_gradient(frame: Frame) -> Array:
     """(3, 3) 1/s, L of the flow v = L (x - origin) with which the cell deforms; zero if it does not."""
-    rate = getattr(frame, "cell_rate", None)
-    return np.zeros((3, 3)) if rate is None else double(rate)
+    return np.zeros((3, 3)) if frame.cell_rate is None else double(frame.cell_rate)
 
 
 def start(frame: Frame) -> Array:
     """(n, 3) m, positions at the beginning of the step, where the contacts were found."""
-    return double(frame.position) - frame.dt * double(frame.velocity)
+    rate = velocity_gradient(frame)
+    if not rate.any():
+        return double(frame.position) - frame.dt * double(frame.velocity)
+    there = double(frame.position) - double(frame.cell_origin) - frame.dt * double(frame.peculiar_velocity)
+    return double(frame.cell_origin) + _undo(rate, frame.dt, there)
+
+
+def cell_before(frame: Frame) -> Array:
+    """(3, 3) m, vectors of the cell at the beginning of the step."""
+    return _undo(velocity_gradient(frame), frame.dt, double(frame.cell))
+
+
+def pushed(frame: Frame) -> Array:
+    """(n, 3) N, sum of the contact forces on each grain, as its motion in the last step tells it.
+
+    In a cell that deforms Newton's law is m dc/dt = F - m L c for velocities c about its flow.
+    """
+    mass, dt = double(frame.mass)[:, None], frame.dt
+    weight = mass * double(frame.gravity) + double(frame.external_force)
+    c, before = double(frame.peculiar_velocity), double(frame.peculiar_velocity_before)
+    if frame.cell_rate_before is None:
+        return mass * (c - before) / dt - weight
+    return mass * (c - _undo(rate_begun(frame), dt, before + dt * weight / mass)) / dt
+
+
+def rate_begun(frame: Frame) -> Array:
+    """(3, 3) 1/s, L that acts on grains in a step: that before it where a stress is prescribed, else as prescribed."""
+    free = ~np.isnan(double(frame.cell_stress))
+    return np.where(free, double(frame.cell_rate_before), velocity_gradient(frame))
+
+
+def _undo(rate: Array, dt: float, vectors: Array) -> Array:
+    """(m, 3), vectors before a step of the flow."""
+    return np.asarray(np.linalg.solve(np.eye(3) + dt * rate, vectors.T).T, dtype=float)
 
 
 def affine_flow(frame: Frame) -> Array:

@@ -35,6 +35,7 @@ class Links:
     image    : (c, 3) image of j that is touched, in cells; zero without a periodic cell
     arm_i, arm_j : (c,) m, from each centre to the point of contact at the beginning of the step: the middle of the gap
                    between grains, the surface of a wall (arm_j = 0)
+    torque   : (c, 3) N m on j, by rolling and twisting friction
     sliding  : (c,) True where the tangential force is mobilised
     """
 
@@ -48,6 +49,7 @@ class Links:
     r_t: Array
     arm_i: Array
     arm_j: Array
+    torque: Array
     sliding: Mask
 
     def __len__(self) -> int:
@@ -75,7 +77,7 @@ def links(frame: Frame, *, walls: bool = True, least: float = 0.0) -> Links:
     pair, gap = contacts.pair[carry].astype(np.int64), double(contacts.gap)[carry]
     i, j = pair[:, 0].copy(), pair[:, 1].copy()
     at_wall = j >= n
-    radius = double(frame.radius)
+    radius, torque = double(frame.radius), contacts.law("torque")
     r_n = dot(force, normal)
     found = Links(
         i=i,
@@ -88,6 +90,7 @@ def links(frame: Frame, *, walls: bool = True, least: float = 0.0) -> Links:
         r_t=force - r_n[:, None] * normal,
         arm_i=radius[i] + np.where(at_wall, gap, 0.5 * gap),
         arm_j=np.where(at_wall, 0.0, radius[np.where(at_wall, 0, j)] + 0.5 * gap),
+        torque=np.zeros((len(i), 3)) if torque is None else double(torque)[carry],
         sliding=contacts.status[carry] == SLIDING,
     )
     if least > 0.0 and len(found):

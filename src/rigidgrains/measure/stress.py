@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .cut import volumes_inside
-from .images import affine_flow, start
+from .images import affine_flow, cell_before, pushed, start
 from .region import Box, hull_volume
 from .state import Array, Frame, double, dyads, grain_volume, links, of
 
@@ -111,11 +111,9 @@ def boundary_stress(source: Frame | Simulation, *, volume: float | None = None) 
     begin, walls = start(frame), found.some(found.at_wall)
     moment = dyads(begin[walls.i] + walls.branch, walls.force, d)
     if frame.cell is not None:
-        moment += dyads(found.image @ double(frame.cell), found.force, d)
+        moment += dyads(found.image @ cell_before(frame), found.force, d)
     if frame.whole:
-        mass = double(frame.mass)[:, None]
-        gained = mass * (double(frame.velocity) - double(frame.velocity_before)) / frame.dt
-        moment += dyads(begin, gained - mass * double(frame.gravity) - double(frame.external_force), d)
+        moment += dyads(begin, pushed(frame), d)
     return moment / volume
 
 

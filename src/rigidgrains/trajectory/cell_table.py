@@ -31,6 +31,14 @@ def tables(bodies: Bodies) -> Arrays:
     }
 
 
+def motion(bodies: Bodies, before: NDArray[Any]) -> Arrays:
+    """Of a cell that deforms: L before the step and mobilities; none for one that keeps still."""
+    if not bodies.flows:
+        return {}
+    rate = before[bodies.rows - 3 : bodies.rows, 0:3]
+    return {"cell_rate_before": rate.copy(), "cell_mobility": bodies.flow[:, 3:8].copy()}
+
+
 def control(bodies: Bodies) -> Arrays:
     """What a checkpoint needs besides: prescribed rates, stresses and how they are prescribed."""
     cell = bodies.cell

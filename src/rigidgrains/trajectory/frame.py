@@ -239,9 +239,19 @@ class Frame:
         return self._cell("stress")
 
     @cached_property
+    def cell_mobility(self) -> Array | None:
+        """(3, 5) 1/(kg m^2), 1/M of each component under stress, 1/M of all sides as one and 1 where those move; None
+        for a cell that keeps still"""
+        return self._cell("mobility")
+
+    @cached_property
     def peculiar_velocity(self) -> Array:
         """(n, 3) m/s, c = v - L (x - origin): the velocity itself without a cell that deforms"""
-        return self._read("PointData/peculiar_velocity") if self._has("PointData/peculiar_velocity") else self.velocity
+        if self._has("PointData/peculiar_velocity"):
+            return self._read("PointData/peculiar_velocity")
+        if self.cell_rate is None or not self.cell_rate.any():
+            return self.velocity
+        return self.velocity - (self.position - self.cell_origin) @ self.cell_rate.T
 
     @cached_property
     def peculiar_velocity_before(self) -> Array:

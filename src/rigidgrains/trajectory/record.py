@@ -75,7 +75,7 @@ def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[s
         tables_once={"gravity": bodies.gravity[None], "friction": bodies.friction}
         | law_table.tables(bodies.laws)
         | cell_table.tables(bodies)
-        | ({"cell_rate_before": before[bodies.rows - 3 : bodies.rows, 0:3]} if bodies.flows else {}),
+        | cell_table.motion(bodies, before),
     )
 
 

@@ -37,8 +37,8 @@ UNITS = {
     "contact_number": "1", "id": "1", "material": "row of friction", "pair": "rows of grains; n + w is wall w",
     "normal": "1", "gap": "m", "force": "N", "status": "0 open, 1 sticking, 2 sliding",
     "image": "cells; body 1 is met at its position + image . cell_vectors", "cell_vectors": "m", "cell_origin": "m",
-    "cell_rate": "1/s", "cell_rate_before": "1/s", "cell_stress": "Pa; N/m in 2D", "peculiar_velocity": "m/s",
-    "peculiar_velocity_before": "m/s",
+    "cell_rate": "1/s", "cell_rate_before": "1/s", "cell_stress": "Pa; N/m in 2D", "cell_mobility": "1/(kg m^2)",
+    "peculiar_velocity": "m/s", "peculiar_velocity_before": "m/s",
     "mu": "1", "to_close": "m", "rebound": "m/s", "attraction": "N", "torque": "N m",
 }  # fmt: skip
 TRIES, PAUSE = 10, 0.05  # while a writer is at work, a reader may meet it within a commit
