@@ -45,8 +45,8 @@ def scene_facts(path: Path) -> Rows:
     rows = [
         ("scene", f"{path}, {scene.dimension}D" + (f", {scene.title}" if scene.title else "")),
         ("grains", f"{bodies.count:,}, {mass.sum():.4g} kg in all"),
-        ("radius", f"{radius.min():.4g} m" if np.ptp(radius) == 0.0 else f"{radius.min():.4g} to {radius.max():.4g} m"),
-        ("walls", ", ".join(wall.name for wall in bodies.walls) or "none"),
+        ("radius", _sizes(radius)),
+        ("walls", ", ".join(wall.name for wall in bodies.all_walls) or "none"),
         ("friction", ", ".join(f"{mu:g}" for mu in np.unique(bodies.friction))),
         ("gravity", f"{gravity:g} m/s^2"),
         ("solver", f"{_method(solver)}{solver.order} order, {solver.criterion} criterion, {_sweeps(solver)}"),
@@ -55,7 +55,7 @@ def scene_facts(path: Path) -> Rows:
         rows.append(("time step", f"auto, pairs come closer by {scene.run.travel:g} radii at most"))
     elif scene.run.dt is not None:
         rows.append(("time step", f"{scene.run.dt:g} s"))
-        if gravity > 0.0:
+        if gravity > 0.0 and bodies.count:
             fall = (2.0 * radius.mean() / gravity) ** 0.5 / scene.run.dt
             rows.append(("resolution", f"{fall:.0f} steps for a fall through one mean radius"))
     ends = [f"{scene.run.until:g} s"] if scene.run.until is not None else []
@@ -81,7 +81,7 @@ def trajectory_facts(path: Path) -> Rows:
         rows = [
             ("trajectory", f"{path}, {trajectory.dimension}D" + (f", {title}" if title else "")),
             ("written by", f"rigidgrains {trajectory.version}, seed {trajectory.seed}"),
-            ("grains", f"{n:,}, radius {radius.min():.4g} to {radius.max():.4g} m, {last.mass.sum():.4g} kg in all"),
+            ("grains", f"{n:,}, radius {_sizes(radius)}, {last.mass.sum():.4g} kg in all"),
             ("walls", ", ".join(wall.name for wall in last.walls) or "none"),
             ("frames", f"{len(trajectory):,}, t = {times[0]:g} to {times[-1]:g} s, {_apart(apart)}"),
             ("history", f"{len(trajectory.history['step']):,} rows"),
@@ -133,3 +133,11 @@ def _method(solver: Solver) -> str:
 
 def _sweeps(solver: Solver) -> str:
     return f"{solver.sweeps} sweeps" if solver.criterion == "fixed" else f"at most {solver.max_sweeps} sweeps"
+
+
+def _sizes(radius: Any) -> str:
+    """The smallest and the largest radius."""
+    if not len(radius):
+        return "of none yet"
+    low, high = float(radius.min()), float(radius.max())
+    return f"{low:.4g} m" if low == high else f"{low:.4g} to {high:.4g} m"

@@ -25,6 +25,7 @@ Array = NDArray[np.float64]
 
 # Columns of a motion row: 64 bytes, all that a contact update needs of a body.
 V, S, INV_MASS, INV_SPIN = slice(0, 3), slice(3, 6), 6, 7
+INERTIA = {2: 2.0, 3: 2.5}  # m r^2 / I of a disk and of a sphere
 
 
 @dataclass
@@ -106,8 +107,6 @@ class Bodies:
         named = np.array([*np.unique(material), *(wall.material for wall in walls)])
         if named.size and (named.min() < 0 or named.max() >= len(friction)):
             raise ValueError(f"material {named.max()} has no row in a friction table of {len(friction)}; give it one")
-        # I = m r^2 / inertia: disk 2, sphere 5/2
-        inertia = 2.0 if dimension == 2 else 2.5
         volume = np.pi * radius**2 if dimension == 2 else 4.0 / 3.0 * np.pi * radius**3
         mass = density * volume
         flows = cell is not None and cell.moves
@@ -120,7 +119,7 @@ class Bodies:
         motion[:n, V] = velocity
         motion[:n, S] = spin * radius[:, None]
         motion[:n, INV_MASS] = 1.0 / mass
-        motion[:n, INV_SPIN] = inertia / mass
+        motion[:n, INV_SPIN] = INERTIA[dimension] / mass
         return cls(
             dimension=dimension,
             position=np.array(position, dtype=float).reshape(n, 3),
@@ -169,6 +168,11 @@ class Bodies:
     def unwrapped(self) -> Array:
         """(n, 3) m, where grains really are after all faces they have crossed; the position itself without a cell."""
         return self.position if self.cell is None else self.position + self.image @ self.cell.vectors
+
+    @property
+    def mean_radius(self) -> float:
+        """m; 1 where there are no grains."""
+        return float(self.radius.mean()) if self.count else 1.0
 
     @property
     def all_walls(self) -> list[Wall]:

@@ -186,7 +186,7 @@ class Contacts:
 
     def select(self, keep: NDArray[np.int64], pairs: Index, wall_rows: list[slice]) -> None:
         """Keep some rows only, of bodies that now have other numbers."""
-        self.count, self.wall_rows = len(keep), wall_rows
+        self.count, self.wall_rows, self.colouring = len(keep), wall_rows, None
         if len(self.memory):
             self.memory = self.memory[keep]
         if self.extra is not None:

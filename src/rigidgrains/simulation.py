@@ -64,7 +64,7 @@ class Simulation:
             dt = scene.run.time_step() if dt is None else dt
             seed = scene.run.seed if seed is None else seed
             solver = make_solver(scene.solver) if solver is None else solver
-        if self.bodies.count == 0:
+        if self.bodies.count == 0 and not (self.bodies.stage and self.bodies.stage.inflows):
             raise ValueError("there are 0 grains to simulate; add some")
         self.auto: AutoStep | None = None
         self._clock = Clock(0.0)
@@ -152,10 +152,7 @@ class Simulation:
             self._try_step(self.auto)
         self._free_velocity()
         self._check_speed(math.inf, 0)
-        self.neighbours.refresh(bodies, self.dt)
-        if self.auto is not None:
-            self._choose_step(self.auto)
-        self.last_solve = self._solve_contacts()
+        self.last_solve = self._find_forces() if bodies.count else self._nobody()
         self.contacts.conclude()
         displacement = integrate.move(bodies, self.dt)
         self._clock.steps += 1
@@ -163,6 +160,13 @@ class Simulation:
             self._sizes.append(self.dt)
         self.whole, self.midway = True, False
         self.tally.add(self.last_solve, displacement, self.contacts.deepest)
+
+    def _find_forces(self) -> SolveReport:
+        """Neighbours, the time step if it is to be chosen, contacts and their forces."""
+        self.neighbours.refresh(self.bodies, self.dt)
+        if self.auto is not None:
+            self._choose_step(self.auto)
+        return self._solve_contacts()
 
     def _free_velocity(self) -> None:
         """Free velocities; a course that has no value at this time ends the run, with the state before."""
@@ -215,6 +219,11 @@ class Simulation:
             if speed is None and self.contacts.accepted():
                 break
         return spent
+
+    def _nobody(self) -> SolveReport:
+        """No grains, no contacts."""
+        self.contacts = Contacts()
+        return SolveReport(sweeps=0, updates=0, converged=True, mean_force=0.0)
 
     def observe(self, observer: Observer | Any, *, every: int = 1, interval: float | None = None) -> Simulation:
         """Call an observer (or any function of the simulation) after every so many steps.

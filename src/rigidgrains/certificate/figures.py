@@ -54,10 +54,11 @@ def of_contacts(compare: Comparison, links: Links, miss: NaturalMap) -> None:
     carries = frame.contacts.status != OPEN if links.attraction.any() else links.size > 0.0
     rows = np.stack([links.r_n, links.magnitude, carries], axis=1)
     load, press, number = scatter(links, rows, rows)[: state.n].T
-    i = int(np.argmax(np.abs(frame.load - load) / np.where(press > 0.0, press, 1.0)))
-    compare.add(f"load of {state.grain(i)} (N)", float(frame.load[i]), load[i], press[i])
-    i = int(np.argmax(np.abs(frame.contact_number - number)))
-    compare.add(f"contact_number of {state.grain(i)}", float(frame.contact_number[i]), number[i], 1.0)
+    if state.n:
+        i = int(np.argmax(np.abs(frame.load - load) / np.where(press > 0.0, press, 1.0)))
+        compare.add(f"load of {state.grain(i)} (N)", float(frame.load[i]), load[i], press[i])
+        i = int(np.argmax(np.abs(frame.contact_number - number)))
+        compare.add(f"contact_number of {state.grain(i)}", float(frame.contact_number[i]), number[i], 1.0)
     for w, some in links.at_wall:
         net, press_on = links.force[some].sum(axis=0), float(links.size[some].sum())
         for k, axis in enumerate("xyz"):
@@ -69,6 +70,8 @@ def of_contacts(compare: Comparison, links: Links, miss: NaturalMap) -> None:
         compare.add("mean_force (N)", figures["mean_force"], float(links.solved.mean()), float(links.magnitude.mean()))
     rest = residual(links, miss)
     compare.add("residual", figures["residual"], rest, rest + residual_magnitude(links))
+    if not state.n:
+        return
     depth = np.maximum(-gaps_now(links)[carries], 0.0) / state.radius.mean()
     some = (state.coordinate[links.i] + state.coordinate[links.j])[carries] / state.radius.mean()
     if depth.size:

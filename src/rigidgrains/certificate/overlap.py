@@ -71,7 +71,7 @@ class Overlaps:
         def place(k: int) -> str:
             return f"{self._who(state, some[k])} overlap by {self.depth[some[k]]:.6g} m and are no contact"
 
-        depth = np.maximum(self.depth[some] - noise, 0.0) / state.radius.min()
+        depth = np.maximum(self.depth[some] - noise, 0.0) / state.radius.min(initial=np.inf)
         return worst_of("missing contacts", depth, UNSEEN, "the smallest radius", place)
 
     def _who(self, state: State, k: int) -> str:
@@ -82,7 +82,7 @@ class Overlaps:
 
 def near_pairs(position: Array, radius: Array) -> NDArray[np.int64]:
     """(k, 2) grains that may overlap: each size class, a factor of two wide, against itself and larger ones."""
-    size = np.floor(np.log2(radius / radius.min())).astype(np.int64)
+    size = np.floor(np.log2(radius / radius.min(initial=np.inf))).astype(np.int64)
     classes = [np.flatnonzero(size == k) for k in np.unique(size)]
     trees = [cKDTree(position[some]) for some in classes]
     widest = [float(radius[some].max()) for some in classes]

@@ -114,6 +114,6 @@ class Job:
         for index in self.chosen:
             frame = self.trajectory[index]
             position, radius = frame.position.astype(float), frame.radius[:, None]
-            np.minimum(lower, (position - radius).min(axis=0), out=lower)
-            np.maximum(upper, (position + radius).max(axis=0), out=upper)
-        return lower, upper
+            np.minimum(lower, (position - radius).min(axis=0, initial=np.inf), out=lower)
+            np.maximum(upper, (position + radius).max(axis=0, initial=-np.inf), out=upper)
+        return (lower, upper) if (lower <= upper).all() else (np.zeros(3), np.ones(3))

@@ -13,6 +13,7 @@ from .base import Observer
 from .rigidity import rigidity
 
 if TYPE_CHECKING:
+    from ..bodies import Bodies
     from ..simulation import Simulation
 
 COLUMNS = {
@@ -37,13 +38,17 @@ COLUMNS = {
     "viscosity": "N s/m",
     "cluster": "grains",
     "cluster_extent": "m",
+    "grains": "",
+    "entered": "grains",
+    "left": "grains",
+    "mass_left": "kg",
 }
 
 
 def figures(simulation: Simulation) -> dict[str, float]:
     """The quantities of COLUMNS at the present step."""
     bodies, contacts, solve = simulation.bodies, simulation.contacts, simulation.last_solve
-    overlap = measure.overlaps(bodies, contacts) / bodies.radius.mean()
+    overlap = measure.overlaps(bodies, contacts) / bodies.mean_radius
     problem = contacts.problem(bodies, simulation.dt)
     meter = rigidity(simulation)
     return {
@@ -68,6 +73,18 @@ def figures(simulation: Simulation) -> dict[str, float]:
         "viscosity": meter.viscosity,
         "cluster": meter.cluster,
         "cluster_extent": meter.extent,
+        "grains": bodies.count,
+        **streams(bodies),
+    }
+
+
+def streams(bodies: Bodies) -> dict[str, float]:
+    """Grains that have entered for the first time so far, that have left, and their mass (kg)."""
+    inflows, outlets = ([], []) if bodies.stage is None else (bodies.stage.inflows, bodies.stage.outlets)
+    return {
+        "entered": sum(inflow.made for inflow in inflows),
+        "left": sum(outlet.count for outlet in outlets),
+        "mass_left": sum(outlet.mass for outlet in outlets),
     }
 
 

@@ -59,6 +59,8 @@ class Report:
     max_displacement_over_radius : of any grain in any one step
     wall_force : force of the grains on each wall (N) in the last step
     dt_range   : s, shortest and longest step of dt = "auto"
+    inflows    : for each, grains and mass (kg) that entered, grains that came back, and what is due and waits for room
+    outlets    : for each, grains and mass (kg) that left, and grains per second from the first to the last
     rigidity   : the rigidity meter at the last state, for the sweeps of a typical sweep's step (see `typical_sweeps`)
     """
 
@@ -85,12 +87,14 @@ class Report:
     dt_range: tuple[float, float] | None = None
     stopped: str = ""
     warnings: list[str] = field(default_factory=list)
+    inflows: dict[str, dict[str, float]] = field(default_factory=dict)
+    outlets: dict[str, dict[str, float]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, simulation: Simulation) -> Report:
         """Measure a simulation."""
         bodies, contacts, tally = simulation.bodies, simulation.contacts, simulation.tally
-        overlap = measure.overlaps(bodies, contacts) / bodies.radius.mean()
+        overlap = measure.overlaps(bodies, contacts) / bodies.mean_radius
         report = cls(
             grains=bodies.count,
             steps=simulation.steps,
@@ -104,7 +108,7 @@ class Report:
             updates=tally.updates,
             mean_overlap=float(overlap.mean()) if len(overlap) else 0.0,
             max_overlap=float(overlap.max()) if len(overlap) else 0.0,
-            max_overlap_of_run=max(tally.deepest / float(bodies.radius.mean()), float(overlap.max(initial=0.0))),
+            max_overlap_of_run=max(tally.deepest / bodies.mean_radius, float(overlap.max(initial=0.0))),
             kinetic_energy=measure.kinetic_energy(bodies),
             max_displacement_over_radius=tally.displacement,
             wall_force=measure.wall_forces(bodies, contacts),
@@ -114,6 +118,9 @@ class Report:
             stopped=tally.stopped,
             dt_range=simulation.step_range,
         )
+        if bodies.stage is not None:
+            report.inflows = {one.name: one.figures(simulation.time - simulation.dt) for one in bodies.stage.inflows}
+            report.outlets = {one.name: one.figures() for one in bodies.stage.outlets}
         report.warnings = list(report._warnings())
         return report
 
@@ -169,6 +176,8 @@ class Report:
             ("kinetic energy", f"{self.kinetic_energy:.4g} J"),
             ("displacement", f"{self.max_displacement_over_radius:.2g} radii in one step at most"),
             *((f"force on {name}", _vector(force)) for name, force in self.wall_force.items()),
+            *((f"into {name}", _entered(flow)) for name, flow in self.inflows.items()),
+            *((f"out of {name}", _left(flow)) for name, flow in self.outlets.items()),
             ("cost", f"{self.seconds:.2f} s for {self.updates:,} contact updates"),
         ]
         if self.stopped:
@@ -186,6 +195,17 @@ def _rigidity(meter: dict[str, Any]) -> str:
     else:
         reach = f"diffusion length {meter['diffusion_length']:.3g} m"
     return f"{meter['verdict']}: {reach}, largest cluster {meter['cluster']:,} grains over {meter['extent']:.3g} m"
+
+
+def _entered(flow: dict[str, float]) -> str:
+    back = f", {flow['again']:,.0f} came back" if flow["again"] else ""
+    due = f"; {flow['due']:g} due and waiting for room" if flow["due"] else ""
+    return f"{flow['grains']:,.0f} grains, {flow['mass']:.4g} kg{back}{due}"
+
+
+def _left(flow: dict[str, float]) -> str:
+    rate = f", {flow['rate']:.4g} a second" if flow["rate"] else ""
+    return f"{flow['grains']:,.0f} grains, {flow['mass']:.4g} kg{rate}"
 
 
 def _vector(force: list[float]) -> str:

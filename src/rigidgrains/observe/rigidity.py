@@ -69,6 +69,8 @@ def rigidity(simulation: Simulation, sweeps: float | None = None) -> Rigidity:
     n_i = float(simulation.last_solve.sweeps if sweeps is None else sweeps)
     error = simulation.last_solve.momentum_error
     q = theory.Q[type(simulation.solver.order).__name__]
+    if not bodies.count:
+        return Rigidity(n_i, q, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0.0, 0)
     d, m = 2.0 * float(bodies.radius.mean()), float(bodies.mass.mean())
     clusters = find_clusters(contacts.pairs, contacts.forces[:, 0] > 0.0, bodies.position, bodies.radius)
     extent = float(clusters.extent[clusters.largest])

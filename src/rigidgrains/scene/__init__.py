@@ -7,6 +7,7 @@ from .load import load_scene
 from .scene import Scene
 from .settings import Force, Material, Output, Pair, Run, Solver
 from .sizes import Discrete, Spread
+from .streams import Inflow, Outlet
 
 __all__ = [
     "Box",
@@ -14,8 +15,10 @@ __all__ = [
     "Discrete",
     "Force",
     "Grains",
+    "Inflow",
     "Material",
     "Oscillation",
+    "Outlet",
     "Output",
     "Pair",
     "Piston",

@@ -13,6 +13,7 @@ from .checks import Groups, cell_mistakes, mass_mistakes, overlap_mistakes, wall
 from .errors import ABSENT, Problem, SceneError
 from .friction import FrictionTable
 from .grains import Grains
+from .make_streams import add_streams, stream_mistakes
 from .make_walls import make_walls
 from .placement import place_grains
 from .references import group_name
@@ -24,8 +25,8 @@ from .values import Array, in_space, moves
 
 def build(scene: Scene, seed: int) -> Bodies:
     """The bodies of a scene whose tables are free of mistakes."""
-    if not scene.grains:
-        raise SceneError([Problem("grains", ABSENT, "empty scene: there are no grains; add [[grains]]")])
+    if not scene.grains and not scene.inflow:
+        raise SceneError([Problem("grains", ABSENT, "empty scene: there are no grains; add [[grains]] or [[inflow]]")])
     friction = FrictionTable(scene)
     walls = make_walls(scene, friction)
     cell = None if scene.cell is None else scene.cell.make(scene.dimension)
@@ -38,13 +39,16 @@ def build(scene: Scene, seed: int) -> Bodies:
     with np.errstate(all="ignore"):
         bodies = Bodies.assemble(
             dimension=scene.dimension,
-            position=np.vstack([group.position for group in groups]),
-            radius=np.concatenate([group.radius for group in groups]),
-            density=np.concatenate([table.densities(scene.dimension) for table in scene.grains]),
-            velocity=np.vstack([group.velocity for group in groups]),
-            spin=np.vstack([group.spin for group in groups]),
+            position=np.vstack([np.zeros((0, 3)), *(group.position for group in groups)]),
+            radius=np.concatenate([np.zeros(0), *(group.radius for group in groups)]),
+            density=np.concatenate([np.zeros(0), *(table.densities(scene.dimension) for table in scene.grains)]),
+            velocity=np.vstack([np.zeros((0, 3)), *(group.velocity for group in groups)]),
+            spin=np.vstack([np.zeros((0, 3)), *(group.spin for group in groups)]),
             material=np.concatenate(
-                [np.full(t.number, friction.row(t.material), dtype=np.int32) for t in scene.grains]
+                [
+                    np.zeros(0, np.int32),
+                    *(np.full(t.number, friction.row(t.material), dtype=np.int32) for t in scene.grains),
+                ]
             ),
             gravity=None if scene.gravity is None else course.values(course.in_space(scene.gravity), 0.0),
             walls=walls,
@@ -55,6 +59,7 @@ def build(scene: Scene, seed: int) -> Bodies:
         )
     if scene.gravity is not None and moves(scene.gravity):
         bodies.gravity_course = course.in_space(scene.gravity)
+    add_streams(scene, bodies, friction, seed)
     check(scene, bodies, slices)
     bodies.force = forces(scene, bodies)
     for piston in scene.piston:
@@ -126,6 +131,7 @@ def check(scene: Scene, bodies: Bodies, slices: list[slice]) -> None:
     if not problems and any(table.positions is not None or table.file is not None for table in scene.grains):
         problems += overlap_mistakes(bodies.position, bodies.radius, bodies.cell, groups)
         problems += wall_mistakes(bodies.position, bodies.radius, bodies.walls, groups)
+    problems += stream_mistakes(bodies)
     if problems:
         raise SceneError(problems)
 

@@ -85,7 +85,7 @@ def cell_mistakes(bodies: Bodies, groups: Groups) -> Iterator[Problem]:
     cell = bodies.cell
     assert cell is not None
     try:
-        cell.check(float(bodies.radius.max()))
+        cell.check(float(bodies.radius.max(initial=0.0)))
     except CellError as problem:
         yield Problem("cell.upper", tidy(cell.origin + np.diag(cell.vectors)), str(problem))
     ends = ~cell.periodic & (np.arange(3) < bodies.dimension)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .confinement import SIDES, Box
-from .errors import Problem, suggestion
+from .errors import ABSENT, Problem, suggestion
 from .settings import Pair
 
 WALLS = ("plane", "box", "cylinder", "piston")
@@ -29,7 +29,7 @@ def present(tables: Tables, *keys: str) -> Iterator[tuple[str, int, Any]]:
 
 def repeated_names(tables: Tables, dimension: int) -> Iterator[Problem]:
     """Names, or pairs of materials, given twice."""
-    for keys in (WALLS, ("grains",), ("material",), ("pair",)):
+    for keys in (WALLS, ("grains", "inflow"), ("outlet",), ("material",), ("pair",)):
         seen: dict[Any, str] = {}
         for key, index, table in present(tables, *keys):
             place = f"{key}[{index}]"
@@ -54,7 +54,7 @@ def names_of(table: Any, dimension: int) -> Iterable[Any]:
 def unknown_names(tables: Tables, unreadable: Mapping[str, set[str]]) -> Iterator[Problem]:
     """References to materials and groups that no table describes; names in unreadable tables are known."""
     materials = {DEFAULT, *(t.name for _, _, t in present(tables, "material")), *unreadable.get("material", ())}
-    for key, index, table in present(tables, "grains", *WALLS, "pair"):
+    for key, index, table in present(tables, "grains", "inflow", *WALLS, "pair"):
         wanted = table.materials if isinstance(table, Pair) else (table.material,)
         field = "materials" if isinstance(table, Pair) else "material"
         for name in wanted:
@@ -63,6 +63,7 @@ def unknown_names(tables: Tables, unreadable: Mapping[str, set[str]]) -> Iterato
                     suggestion(name, materials) or f"; add a [[material]] of this name; known are {listed(materials)}"
                 )
                 yield Problem(f"{key}[{index}].{field}", name, "unknown material" + hint)
+    yield from lost_streams(tables, unreadable)
     groups = {group_name(i, t.name): t.number for _, i, t in present(tables, "grains")}
     known = {*groups, *unreadable.get("grains", ())}
     for _, index, force in present(tables, "force"):
@@ -73,6 +74,26 @@ def unknown_names(tables: Tables, unreadable: Mapping[str, set[str]]) -> Iterato
             last = groups[force.grains] - 1
             message = f"the grains of group '{force.grains}' are numbered from 0 to {last}"
             yield Problem(f"force[{index}].index", list(force.index), message)
+
+
+def lost_streams(tables: Tables, unreadable: Mapping[str, set[str]]) -> Iterator[Problem]:
+    """Outlets that give back to no inflow, and inflows to which nobody gives."""
+    known = {*(t.name for _, _, t in present(tables, "inflow")), *unreadable.get("inflow", ())}
+    fed = {t.recycle for _, _, t in present(tables, "outlet")}
+    for _, index, outlet in present(tables, "outlet"):
+        if outlet.recycle is not None and outlet.recycle not in known:
+            hint = suggestion(outlet.recycle, known) or f"; known are {listed(known) or 'none'}"
+            yield Problem(f"outlet[{index}].recycle", outlet.recycle, "no inflow has this name" + hint)
+    for _, index, inflow in present(tables, "inflow"):
+        if inflow.rate is not None or inflow.mass_rate is not None or inflow.name in unreadable.get("inflow", ()):
+            continue
+        if inflow.name not in fed and not unreadable.get("outlet"):
+            message = "missing; give rate (grains/s) or mass_rate (kg/s), or recycle an outlet's grains here"
+            yield Problem(f"inflow[{index}].rate", ABSENT, message)
+        for key in ("radius", "total") if inflow.name in fed else ():
+            if inflow.given(key):
+                message = f"belongs to a rate, grains that come back have their own; remove {key} or give a rate"
+                yield Problem(f"inflow[{index}].{key}", getattr(inflow, key), message)
 
 
 def listed(names: Iterable[str]) -> str:

@@ -15,6 +15,7 @@ from .grains import Grains
 from .references import Tables, repeated_names, unknown_names
 from .section import Section, vector_length
 from .settings import Force, Material, Output, Pair, Run, Solver
+from .streams import Inflow, Outlet
 from .values import Coefficient, TimedVector
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ LISTS: dict[str, type[Section]] = {
     "box": Box,
     "cylinder": Cylinder,
     "piston": Piston,
+    "inflow": Inflow,
+    "outlet": Outlet,
     "force": Force,
     "material": Material,
     "pair": Pair,
@@ -52,6 +55,8 @@ class Scene(Section):
     box: list[Box] = Field(default_factory=list, description="boxes of fixed planes")
     cylinder: list[Cylinder] = Field(default_factory=list, description="drums, tubes and rods")
     piston: list[Piston] = Field(default_factory=list, description="planes guided along their normal")
+    inflow: list[Inflow] = Field(default_factory=list, description="where grains enter during the run")
+    outlet: list[Outlet] = Field(default_factory=list, description="where grains leave during the run")
     force: list[Force] = Field(default_factory=list, description="constant forces on groups of grains")
     material: list[Material] = Field(default_factory=list, description="materials")
     pair: list[Pair] = Field(default_factory=list, description="coefficients between two materials")
@@ -127,6 +132,14 @@ class Scene(Section):
     def add_piston(self, name: str, **words: Any) -> Piston:
         """Add a guided plane by point, normal and either mass and load or velocity; see `Piston`."""
         return self._add(Piston, "piston", {"name": name, **words})
+
+    def add_inflow(self, name: str, **words: Any) -> Inflow:
+        """Add a region in which grains enter at a rate; see `Inflow`."""
+        return self._add(Inflow, "inflow", {"name": name, **words})
+
+    def add_outlet(self, name: str, **words: Any) -> Outlet:
+        """Add a box or half-space in which grains leave; see `Outlet`."""
+        return self._add(Outlet, "outlet", {"name": name, **words})
 
     def add_force(self, **words: Any) -> Force:
         """Add a constant force on the grains of a group; see `Force`."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bodies import Bodies, make_wall_rows
+from ..bodies import INERTIA, Bodies, make_wall_rows
 from ..contacts import Contacts
 from ..detect.grid import PairList
 from ..detect.neighbours import Neighbours, WallList
@@ -43,6 +43,27 @@ class Crowd:
     def __getitem__(self, some: Any) -> Crowd:
         arrays = {f.name: getattr(self, f.name)[some] for f in fields(self) if f.name != "group"}
         return Crowd(**arrays, group=[self.group[k] for k in np.arange(len(self))[some]])
+
+    @classmethod
+    def of_one(cls, radius: float, mass: float, material: int, dimension: int, group: str) -> Crowd:
+        """A new grain at rest, without a place and an id yet."""
+        share = INERTIA[dimension]
+        motion = np.array([[0.0] * 6 + [1.0 / mass, share / mass]])
+        orientation = np.zeros(1) if dimension == 2 else np.array([[1.0, 0.0, 0.0, 0.0]])
+        numbers = np.array([radius]), np.array([mass]), orientation, np.array([material], np.int32), np.array([-1])
+        return cls(np.zeros((1, 3)), *numbers, motion, np.zeros((1, 3)), [group])
+
+    def words(self) -> dict[str, Any]:
+        """As plain numbers, exact."""
+        return {
+            f.name: getattr(self, f.name) if f.name == "group" else getattr(self, f.name).tolist() for f in fields(self)
+        }
+
+    @classmethod
+    def from_words(cls, words: dict[str, Any]) -> Crowd:
+        kinds = {"material": np.int32, "id": np.int64}
+        arrays = {name: np.array(rows, kinds.get(name, float)) for name, rows in words.items() if name != "group"}
+        return cls(**arrays, group=words["group"])
 
     @classmethod
     def joined(cls, parts: list[Crowd]) -> Crowd:
@@ -103,28 +124,30 @@ def _new_rows(bodies: Bodies, leaving: Index | None, coming: Crowd | None) -> tu
 
 
 def _renumber_bodies(bodies: Bodies, rows: Index, coming: Crowd | None, walls: list[Wall], old: list[int]) -> None:
-    new, n = rows < 0, len(rows)
-    motion = np.concatenate([bodies.motion[rows], make_wall_rows(walls), bodies.flow[: 3 if bodies.flows else 0]])
+    wall_rows, cell_rows = make_wall_rows(walls), bodies.flow[: 3 if bodies.flows else 0]
+    motion = np.concatenate([_fill(bodies.motion, rows, coming, "motion"), wall_rows, cell_rows])
     for w, before in enumerate(old):
         if before >= 0:
-            motion[n + w] = bodies.motion[bodies.count + before]
-    force = bodies.force[rows] if len(bodies.force) else np.zeros((0, 3))
-    if coming is not None and coming.force.any() and not len(force):
-        force = np.zeros((n, 3))
-    arrays = {name: getattr(bodies, name)[rows] for name in PER_GRAIN} if bodies.count else {}
-    if coming is not None:
-        for name in PER_GRAIN:
-            arrays.setdefault(name, np.empty((n, *getattr(coming, name).shape[1:]), getattr(coming, name).dtype))
-            arrays[name][new] = getattr(coming, name)
-        motion[:n][new] = coming.motion
-        if len(force):
-            force[new] = coming.force
+            motion[len(rows) + w] = bodies.motion[bodies.count + before]
+    pushed = len(bodies.force) > 0 or (coming is not None and coming.force.any())
+    force = bodies.force if len(bodies.force) else np.zeros((bodies.count, 3))
+    bodies.force = _fill(force, rows, coming, "force") if pushed else np.zeros((0, 3))
     if bodies.cell is not None:
-        bodies.image = bodies.image[rows]
-        bodies.image[new] = 0
-    for name, array in arrays.items():
+        image = np.zeros((len(rows), 3), np.int32)
+        image[rows >= 0] = bodies.image[rows[rows >= 0]]
+        bodies.image = image
+    for name, array in {name: _fill(getattr(bodies, name), rows, coming, name) for name in PER_GRAIN}.items():
         setattr(bodies, name, array)
-    bodies.motion, bodies.force, bodies.walls = motion, force, walls
+    bodies.motion, bodies.walls = motion, walls
+
+
+def _fill(old: NDArray[Any], rows: Index, coming: Crowd | None, name: str) -> NDArray[Any]:
+    """Old rows at their new places, those of grains that come at theirs."""
+    new = np.empty((len(rows), *old.shape[1:]), old.dtype)
+    new[rows >= 0] = old[rows[rows >= 0]]
+    if coming is not None:
+        new[rows < 0] = getattr(coming, name)
+    return new
 
 
 def _renumber_contacts(contacts: Contacts, n_old: int, number: Index, n: int, old_walls: list[int]) -> Index:

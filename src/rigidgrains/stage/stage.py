@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..walls import Wall
 from .errors import StageError
-from .population import change
+from .inflow import Inflow
+from .outlet import Outlet
+from .population import Crowd, change, copy_grains
 
 if TYPE_CHECKING:
     from ..bodies import Bodies
@@ -21,30 +24,67 @@ DEEPEST = 0.05  # of a radius: the overlap with grains at which a wall may still
 
 @dataclass
 class Stage:
-    """walls : all walls of the scene in their order, also those that are not there now"""
+    """walls   : all walls of the scene in their order, also those that are not there now
+    inflows : where grains enter; outlets : where they leave; next_id : number of the next new grain
+    """
 
     walls: list[Wall]
-
-    def pack(self, bodies: Bodies) -> dict[str, Any]:
-        """What has to be kept to go on, besides the walls."""
-        return {"present": [w for w, wall in enumerate(self.walls) if any(wall is one for one in bodies.walls)]}
-
-    @classmethod
-    def unpack(cls, bodies: Bodies, words: dict[str, Any]) -> Stage:
-        """The stage that was packed; leaves in bodies the walls that were there."""
-        stage = cls(bodies.walls)
-        bodies.walls = [stage.walls[w] for w in words["present"]]
-        return stage
+    inflows: list[Inflow] = field(default_factory=list)
+    outlets: list[Outlet] = field(default_factory=list)
+    next_id: int = 0
 
     def set(self, simulation: Simulation) -> None:
         """Let come and go what is due in the step that begins."""
         bodies, now = simulation.bodies, simulation.time + NOW * simulation.dt
         present = [wall for wall in self.walls if is_there(wall, now)]
-        if len(present) != len(bodies.walls) or any(a is not b for a, b in zip(present, bodies.walls)):
+        walls = None if _same(present, bodies.walls) else present
+        if walls is not None:
             new = [wall for wall in present if not any(wall is old for old in bodies.walls)]
             for wall, arrived in zip(new, [self._arrival(wall, simulation) for wall in new]):
                 wall.shape, wall.drive = arrived.shape, arrived.drive
-            change(simulation, walls=present)
+        stays = self._let_out(bodies, now)
+        coming = self._let_in(bodies, stays, now)
+        if walls is not None or coming or not stays.all():
+            crowd = Crowd.joined(coming) if coming else None
+            change(simulation, leaving=np.flatnonzero(~stays), coming=crowd, walls=walls)
+
+    def _let_out(self, bodies: Bodies, now: float) -> NDArray[np.bool_]:
+        """(n,) grains that stay; those that come back are handed to their inflow."""
+        stays = np.ones(bodies.count, bool)
+        for outlet in self.outlets:
+            leaving = outlet.take(bodies, stays, now)
+            if outlet.recycle is not None and leaving.any():
+                inflow = next(one for one in self.inflows if one.name == outlet.recycle)
+                inflow.waiting += [copy_grains(bodies, np.array([i])) for i in np.flatnonzero(leaving)]
+            stays &= ~leaving
+        return stays
+
+    def _let_in(self, bodies: Bodies, stays: NDArray[np.bool_], now: float) -> list[Crowd]:
+        """Grains that enter; new ones get their id."""
+        coming: list[Crowd] = []
+        for inflow in self.inflows:
+            coming += inflow.enter(bodies, stays, coming, now)
+        for grain in coming:
+            if grain.id[0] < 0:
+                grain.id[0], self.next_id = self.next_id, self.next_id + 1
+        return coming
+
+    def pack(self, bodies: Bodies) -> dict[str, Any]:
+        """What has to be kept to go on, besides the walls."""
+        return {
+            "present": [w for w, wall in enumerate(self.walls) if any(wall is one for one in bodies.walls)],
+            "inflows": [inflow.pack() for inflow in self.inflows],
+            "outlets": [outlet.pack() for outlet in self.outlets],
+            "next_id": self.next_id,
+        }
+
+    @classmethod
+    def unpack(cls, bodies: Bodies, words: dict[str, Any]) -> Stage:
+        """The stage that was packed; leaves in bodies the walls that were there."""
+        inflows, outlets = map(Inflow.unpack, words["inflows"]), map(Outlet.unpack, words["outlets"])
+        stage = cls(bodies.walls, list(inflows), list(outlets), words["next_id"])
+        bodies.walls = [stage.walls[w] for w in words["present"]]
+        return stage
 
     def _arrival(self, wall: Wall, simulation: Simulation) -> Wall:
         """A wall where its motion has brought it by now, unless grains are in its way."""
@@ -60,6 +100,10 @@ class Stage:
                 " at another time (since), at another place, or move it in by a velocity or displacement"
             )
         return arrived
+
+
+def _same(some: list[Wall], others: list[Wall]) -> bool:
+    return len(some) == len(others) and all(a is b for a, b in zip(some, others))
 
 
 def is_there(wall: Wall, time: float) -> bool:

@@ -40,7 +40,7 @@ class Box:
 
 def box_around(frames: Iterable[Frame]) -> Box:
     """The box that holds the grains of all frames, and the walls that are not far from them."""
-    boxes = [_box_of(frame) for frame in frames]
+    boxes = [_box_of(frame) for frame in frames if len(frame)] or [Box(np.zeros(3), np.ones(3))]
     return Box(np.min([box.low for box in boxes], axis=0), np.max([box.high for box in boxes], axis=0))
 
 

@@ -132,8 +132,8 @@ def show_simulation(
 
 def _setting_rows(simulation: Simulation) -> Iterable[tuple[str, str]]:
     bodies, solver = simulation.bodies, simulation.solver
-    least, largest = float(bodies.radius.min()), float(bodies.radius.max())
-    yield "radius", _range(least, largest, "m")
+    if bodies.count:
+        yield "radius", _range(float(bodies.radius.min()), float(bodies.radius.max()), "m")
     yield "walls", ", ".join(wall.name for wall in bodies.walls) or "none"
     yield "solver", f"{type(solver).__name__}, order {_name(solver.order)}, {_name(solver.criterion)}"
     yield "seed", str(simulation.seed)
@@ -156,6 +156,10 @@ def _report_rows(report: Report) -> Iterable[tuple[str, str]]:
     yield "displacement", f"{_number(report.max_displacement_over_radius)} radii in one step at most"
     for wall, force in report.wall_force.items():
         yield f"force on {wall}", f"({', '.join(_number(component, 4) for component in force)}) N"
+    for name, flow in report.inflows.items():
+        yield f"into {name}", f"{flow['grains']:,.0f} grains, {_quantity(flow['mass'], 'kg')}"
+    for name, flow in report.outlets.items():
+        yield f"out of {name}", f"{flow['grains']:,.0f} grains, {_quantity(flow['mass'], 'kg')}"
     yield "cost", f"{_number(report.seconds)} s for {report.updates:,} contact updates"
     if report.stopped:
         yield "stopped", report.stopped
@@ -173,7 +177,8 @@ def _rigidity(meter: dict[str, Any]) -> str:
 def _grain_rows(trajectory: Trajectory) -> Iterable[tuple[str, str]]:
     radius = trajectory[-1].radius
     grains = _grains(len(radius), trajectory.dimension)
-    yield "grains", f"{grains}, radius {_range(float(radius.min()), float(radius.max()), 'm')}"
+    sizes = f", radius {_range(float(radius.min()), float(radius.max()), 'm')}" if len(radius) else ""
+    yield "grains", f"{grains}{sizes}"
 
 
 def _frame_rows(trajectory: Trajectory) -> Iterable[tuple[str, str]]:

@@ -54,7 +54,7 @@ def sizes(axes: Axes, frame: Frame) -> None:
     """Number of grains by radius."""
     factor, unit = prefixed(float(frame.radius.max(initial=0.0)), "m")
     radius = factor * np.asarray(frame.radius, float)
-    low, high = float(radius.min()), float(radius.max())
+    low, high = (float(radius.min()), float(radius.max())) if len(radius) else (1.0, 1.0)
     if high - low < 1e-6 * high:
         low, high = 0.5 * low, 1.5 * high
     axes.hist(radius, bins=_bins(len(radius)), range=(low, high), color=BLUE, alpha=0.75, ec="white", lw=0.4)

@@ -36,10 +36,14 @@ class Extent:
         extent = cls(np.full(3, np.inf), np.full(3, -np.inf), np.inf, 0.0, {"speed": [], "load": []})
         for index in chosen:
             extent._add(trajectory[index], max(1, SAMPLES // len(chosen)))
+        if not extent.largest:  # no grain in any frame
+            extent.low, extent.high, extent.least, extent.largest = np.zeros(3), np.ones(3), 1.0, 1.0
         return extent
 
     def _add(self, frame: Frame, count: int) -> None:
         position, radius = frame.position, frame.radius
+        if not len(frame):
+            return
         self.low, self.high = np.minimum(self.low, position.min(axis=0)), np.maximum(self.high, position.max(axis=0))
         self.least, self.largest = min(self.least, float(radius.min())), max(self.largest, float(radius.max()))
         few = slice(None, None, max(1, len(frame) // count))
@@ -50,7 +54,7 @@ class Extent:
         """Upper end of each colour: a few extreme grains do not wash out the rest."""
         tops = {}
         for name, parts in self.samples.items():
-            values = np.concatenate(parts)
+            values = np.concatenate(parts) if parts else np.zeros(1)
             tops[name] = float(np.quantile(values, 0.98)) or float(values.max()) or 1.0
         return tops
 
