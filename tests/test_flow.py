@@ -14,9 +14,12 @@ from rigidgrains.laws import Cohesion, Restitution, Rolling, StaticFriction
 from rigidgrains.observe.measure import overlaps
 from rigidgrains.simulation import DivergenceError, Simulation
 from rigidgrains.solve.accelerated import AcceleratedSweeps
+from rigidgrains.solve.criteria import FixedSweeps
+from rigidgrains.solve.orders import Coloured
 from rigidgrains.solve.relaxed import RelaxedSweeps
 from rigidgrains.solve.residual import momentum_error, natural_map, residual
 from rigidgrains.solve.sweeps import Sweeps
+from rigidgrains.threads import only
 
 SHEAR = np.array([[0.0, 1.0, 0.0], [0, 0, 0], [0, 0, 0]])
 
@@ -284,6 +287,24 @@ def test_a_loose_cell_is_compressed_to_rest():
     assert overlaps(bodies, simulation.contacts).max() < 2e-2
     problem = simulation.contacts.problem(bodies, simulation.dt)
     assert residual(problem) < 2e-3
+
+
+@pytest.mark.parametrize("sleep", [False, True])
+def test_a_cell_under_stress_gives_the_same_bits_on_any_number_of_threads(sleep):
+    """Each force moves the cell, so that no contacts are free of each other, whatever their colours."""
+
+    def bits(number):
+        stress = np.diag([2.0, 3.0, 0])
+        bodies = triangular_cell(8, free=stress != 0.0, stress=stress)
+        solver = Sweeps(order=Coloured(worth=1), criterion=FixedSweeps(20), sleep=sleep)
+        with only(number):
+            simulation = Simulation(bodies, dt=0.01, solver=solver, seed=1)
+            for _ in range(5):
+                simulation.step()
+        assert simulation.contacts.colouring.alone.all()
+        return bodies.motion.tobytes() + simulation.contacts.forces.tobytes()
+
+    assert bits(1) == bits(2) == bits(3)
 
 
 def test_shear_under_a_normal_stress():

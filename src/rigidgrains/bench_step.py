@@ -37,10 +37,10 @@ class Watched(Coloured):
         return made
 
 
-def dense_run(grains: int) -> Simulation:
+def dense_run(grains: int, dimension: int = 3) -> Simulation:
     """Steps of a packing that is squeezed; lists are made anew every few of them."""
     simulation = Simulation(
-        dense_bodies(grains), dt=DT, solver=Sweeps(order=Watched(), criterion=FixedSweeps(SWEEPS)), seed=1
+        dense_bodies(grains, dimension), dt=DT, solver=Sweeps(order=Watched(), criterion=FixedSweeps(SWEEPS)), seed=1
     )
     for _ in range(2):
         simulation.step()

@@ -37,6 +37,7 @@ class ContactProblem:
     colouring : the colours, if rows stand colour after colour
     flow     : (3, 8) motion rows of a cell that deforms, within `motion`; used together with `extra`
     edges    : (3,) m, of a periodic cell, infinite where it has no images; None without a cell
+    before   : (bodies, 8) motion at the beginning of the step, for solvers that ask
     """
 
     motion: Array
@@ -50,6 +51,7 @@ class ContactProblem:
     colouring: Colouring | None = None
     flow: Array = field(default_factory=lambda: np.zeros((3, 8)))
     edges: Array | None = None
+    before: Array | None = None
 
     @property
     def count(self) -> int:
@@ -265,7 +267,8 @@ class Contacts:
         pairs = self.candidates.pairs.sizes
         sizes = np.append(pairs, [rows.stop - rows.start for rows in self.wall_rows]).astype(np.int64)
         hubs = np.arange(len(pairs)) == COLOURS
-        return Colouring.of_rows(sizes, np.append(hubs, [wall.guided for wall in bodies.walls]).astype(np.bool_))
+        alone = np.append(hubs, [wall.guided for wall in bodies.walls]).astype(np.bool_)
+        return Colouring.of_rows(sizes, alone | gives_way(bodies.flow))
 
     def _join(self, bodies: Bodies) -> None:
         """Tie the contacts to a cell that deforms: their branches, and the share of the cell in their masses.
@@ -345,6 +348,11 @@ class Contacts:
 def removed_part(gap: str | float) -> float:
     """Which part of an overlap a step removes, by the gap policy: none with "g_pos", all with "g"."""
     return {"g_pos": 0.0, "g": 1.0}[gap] if isinstance(gap, str) else float(gap)
+
+
+def gives_way(flow: Array) -> bool:
+    """True when every force moves the cell: then no two contacts are free of each other."""
+    return bool((flow[:, 3:7] != 0.0).any())
 
 
 @kernel

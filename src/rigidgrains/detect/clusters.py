@@ -29,14 +29,20 @@ class Clusters:
 
 def find_clusters(pairs: Index, joined: NDArray[np.bool_], position: Array, radius: Array) -> Clusters:
     """Clusters of grains joined by the marked contacts; walls join nobody, and a grain alone is a cluster."""
-    n = len(radius)
-    label = np.arange(n, dtype=np.int32)
-    _unite(pairs, joined, label)
-    count = _number(label)
-    size = np.bincount(label, minlength=count).astype(np.int32)
+    label = unite(pairs, joined, len(radius))
+    size = np.bincount(label).astype(np.int32)
+    count = len(size)
     low, high = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
     _bound(label, position, radius, low, high)
     return Clusters(label, size, (high - low).max(axis=1))
+
+
+def unite(pairs: Index, joined: NDArray[np.bool_], bodies: int) -> Index:
+    """(bodies,) number of the cluster of each of the first bodies, joined by the marked contacts."""
+    label = np.arange(bodies, dtype=np.int32)
+    _unite(pairs, joined, label)
+    _number(label)
+    return label
 
 
 @kernel
@@ -59,7 +65,7 @@ def _unite(pairs, joined, label):  # type: ignore[no-untyped-def]
 
 @kernel
 def _number(label):  # type: ignore[no-untyped-def]
-    """Turn roots into numbers from 0; returns how many clusters there are. A root comes before its grains."""
+    """Turn roots into numbers from 0. A root comes before its grains."""
     count = 0
     for i in range(label.size):
         if label[i] == i:
@@ -69,7 +75,6 @@ def _number(label):  # type: ignore[no-untyped-def]
             label[i] = label[label[i]]
     for i in range(label.size):
         label[i] = -1 - label[i]
-    return count
 
 
 @kernel

@@ -176,6 +176,8 @@ class Solver(Section):
         default="g_pos", description="gap in the law: open gaps only, overlaps too, or a part of them (0 to 1)"
     )
 
+    sleep: bool = Field(default=False, description="leave clusters at rest out of the sweeps until they are disturbed")
+
     def model_post_init(self, _: Any) -> None:
         """Defaults that depend on other keys; they do not count as given."""
         if self.method == "accelerated":
@@ -209,6 +211,8 @@ class Solver(Section):
             yield self.wrong("order", "does not converge with method = 'accelerated'; take 'coloured' or 'symmetric'")
         if self.method != "sweeps" and self.criterion == "rigid":
             yield self.wrong("criterion", f"counts plain sweeps, not those of '{self.method}'; take 'momentum'")
+        if self.sleep and self.criterion in ("global", "rigid"):
+            yield self.wrong("sleep", f"does not go with criterion = '{self.criterion}'; take 'local' or 'residual'")
         if self.given("max_sweeps") and self.criterion == "fixed":
             yield self.wrong("max_sweeps", "bounds the other criteria, not 'fixed'; remove it or write sweeps")
         if self.sweeps is None and self.criterion == "fixed":

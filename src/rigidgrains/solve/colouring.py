@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ..barrier import meet, share
 from ..compiled import kernel
-from ..contacts import ContactProblem
+from ..contacts import ContactProblem, gives_way
 from ..detect.colours import COLOURS, Colouring, paint_contacts, sort_by_colour
 from .kernels import scatter, update
 
@@ -24,7 +24,8 @@ def find_colouring(problem: ContactProblem, among: Index) -> Colouring:
     start = np.concatenate([[0], np.cumsum(size)])
     sort_by_colour(among, colour, start[:-1].copy(), sequence)
     used = np.flatnonzero(size)
-    return Colouring(sequence, np.append(start[used], len(among)), used == COLOURS)
+    alone = (used == COLOURS) | gives_way(problem.flow)
+    return Colouring(sequence, np.append(start[used], len(among)), alone)
 
 
 @kernel

@@ -29,7 +29,12 @@ def make_solver(settings: Solver) -> Sweeps:
     """The solver that a scene asks for."""
     own = {"omega": settings.omega} if settings.method == "relaxed" else {}
     return METHODS[settings.method](
-        order=_order(settings), criterion=_criterion(settings), max_sweeps=settings.max_sweeps, gap=settings.gap, **own
+        order=_order(settings),
+        criterion=_criterion(settings),
+        max_sweeps=settings.max_sweeps,
+        gap=settings.gap,
+        sleep=settings.sleep,
+        **own,
     )
 
 

@@ -11,6 +11,7 @@ from numpy.random import Generator
 
 from ..contacts import ContactProblem
 from ..theory import Q
+from .awake import check_sleep, sweep_awake
 from .criteria import Criterion, FixedSweeps, LocalCriterion, RigidSweeps, StateCriterion, SweepCriterion, Verdict
 from .kernels import total_force
 from .loops import apply_forces
@@ -59,6 +60,7 @@ class Sweeps:
     criterion  : LocalCriterion, GlobalCriterion, FixedSweeps, RigidSweeps, ResidualCriterion or MomentumCriterion
     max_sweeps : a step that needs more ends unconverged, and is counted as such
     gap        : "g_pos" or "g", the gap that the shock law closes, or the part of an overlap that a step removes
+    sleep      : leave out clusters at rest, see awake.py
     rigidity   : in place of a criterion, the l_diff over L that each step is to reach, 2.0 for instance
     """
 
@@ -66,6 +68,7 @@ class Sweeps:
     criterion: Criterion = field(default_factory=LocalCriterion)
     max_sweeps: int = 5000
     gap: str | float = "g_pos"
+    sleep: bool = False
     rigidity: InitVar[float | None] = None
 
     def __post_init__(self, rigidity: float | None) -> None:
@@ -96,7 +99,13 @@ class Sweeps:
         apply_forces(problem)
         if problem.count == 0:
             return SolveReport(sweeps=0, updates=0, converged=True, mean_force=0.0, why="no contacts")
-        if isinstance(criterion, RigidSweeps):
+        if self.sleep:
+            check_sleep(criterion)
+            most = criterion.sweeps if isinstance(criterion, FixedSweeps) else self.max_sweeps
+            sweeps, updates, verdict = sweep_awake(problem, pace, rng, criterion, most - pace.closing)
+            if sweeps == 0:
+                return _asleep(problem, verdict)
+        elif isinstance(criterion, RigidSweeps):
             sweeps, updates, verdict = self._in_stages(problem, pace, rng, criterion)
         else:
             if isinstance(criterion, FixedSweeps):
@@ -172,6 +181,12 @@ class Sweeps:
             updates += (int(stage) - done) * len(among)
             done = int(stage)
         return done, updates, Verdict(bool((needed <= self.max_sweeps).all()))
+
+
+def _asleep(problem: ContactProblem, verdict: Verdict) -> SolveReport:
+    """What is reported of a step without sweeps."""
+    mean = total_force(problem.forces) / problem.count
+    return SolveReport(0, 0, True, mean, verdict.residual, verdict.momentum_error, why="at rest")
 
 
 def _so_many(problem: ContactProblem, pace: Pace, rng: Generator, number: int) -> tuple[int, Verdict]:
