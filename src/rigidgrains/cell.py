@@ -10,7 +10,6 @@ never turns.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import product
 
 import numpy as np
@@ -131,33 +130,27 @@ class Cell:
                 " images of a grain would get in its way. Take more grains, or stop before"
             )
 
-    @cached_property
-    def _directions(self) -> NDArray[np.int64]:
-        """(m, 3) images k beyond the cell itself, one of each two opposite ones."""
-        ahead = [k for k in IMAGES if tuple(k) > (0, 0, 0) and not k[~self.periodic].any()]
-        return np.array(ahead, dtype=np.int64).reshape(-1, 3)
-
-    def ghosts(self, position: Array, reach: Array) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+    def ghosts(self, position: Array, reach: Array) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
         """Owner and image code of the images within reach of any grain, one of each two opposite images.
 
         reach : (n,) m, radius of each grain with its skin
         """
-        at, widths = self.fractions(position), self.widths
-        low, high = at.min(axis=0), at.max(axis=0)
-        margin = (reach + reach.max())[:, None] / widths
-        if (high - low + margin.max(axis=0) > FURTHEST + 0.5)[self.periodic].any():
+        inverse, per_width = np.linalg.inv(self.vectors), np.where(self.periodic, 1.0 / self.widths, 0.0)
+        low, high = _extent(position, self.origin, inverse)
+        widest = float(reach.max(initial=0.0))
+        if (high - low + 2.0 * widest * per_width > FURTHEST + 0.5)[self.periodic].any():
             raise CellError(
-                f"grains move so far in one step that they meet images beyond the next of a cell {widths.min():.4g} m"
-                " wide; use a smaller dt"
+                f"grains move so far in one step that they meet images beyond the next of a cell"
+                f" {self.widths[self.periodic].min():.4g} m wide; use a smaller dt"
             )
-        owners, codes = [np.zeros(0, np.int64)], [np.zeros(0, np.int8)]
-        above, below = low - margin, high + margin
-        for k in self._directions:
-            there = at + k
-            near = ((there >= above) & (there <= below) | ~self.periodic).all(axis=1)
-            owners.append(np.flatnonzero(near))
-            codes.append(np.full(len(owners[-1]), CODES[tuple(k + FURTHEST)]))
-        return np.concatenate(owners), np.concatenate(codes)
+        what = position, reach, widest, self.origin, inverse, per_width, low, high, CODES
+        room = len(position) // 2 + 64
+        while True:
+            owner, code = np.empty(room, np.int32), np.empty(room, np.int8)
+            found = _near_images(*what, owner, code)
+            if found <= room:
+                return owner[:found], code[:found]
+            room = found
 
 
 def encode(images: NDArray[np.int32]) -> NDArray[np.int8]:
@@ -200,3 +193,52 @@ def drag(flow, branch, n_x, n_y, n_z, p_n, p_x, p_y, p_z):  # type: ignore[no-un
     flow[0, 0] += flow[0, 7] * swell
     flow[1, 1] += flow[1, 7] * swell
     flow[2, 2] += flow[2, 7] * swell
+
+
+@kernel
+def _fractions(position, i, origin, inverse):  # type: ignore[no-untyped-def]
+    """Coordinates of a grain along the vectors."""
+    x, y, z = position[i, 0] - origin[0], position[i, 1] - origin[1], position[i, 2] - origin[2]
+    return (
+        x * inverse[0, 0] + y * inverse[1, 0] + z * inverse[2, 0],
+        y * inverse[1, 1] + z * inverse[2, 1],
+        z * inverse[2, 2],
+    )
+
+
+@kernel
+def _extent(position, origin, inverse):  # type: ignore[no-untyped-def]
+    """Lowest and highest coordinates of any grain."""
+    low, high = np.full(3, np.inf), np.full(3, -np.inf)
+    for i in range(len(position)):
+        a, b, c = _fractions(position, i, origin, inverse)
+        low[0], low[1], low[2] = min(low[0], a), min(low[1], b), min(low[2], c)
+        high[0], high[1], high[2] = max(high[0], a), max(high[1], b), max(high[2], c)
+    return low, high
+
+
+@kernel
+def _near_images(  # type: ignore[no-untyped-def]
+    position, reach, widest, origin, inverse, per_width, low, high, codes, owner, code
+):
+    """List the images within reach; returns how many there are, also beyond the space given."""
+    found, room = 0, owner.size
+    first, last = np.zeros(3, np.int64), np.zeros(3, np.int64)
+    for i in range(len(position)):
+        at = _fractions(position, i, origin, inverse)
+        several = False
+        for d in range(3):
+            margin = (reach[i] + widest) * per_width[d]
+            if margin > 0.0:
+                first[d] = np.int64(np.ceil(low[d] - margin - at[d]))
+                last[d] = np.int64(np.floor(high[d] + margin - at[d]))
+                several = several or first[d] < last[d]
+        if not several:
+            continue
+        for k in range(0, last[0] + 1):
+            for m in range(first[1] if k > 0 else 0, last[1] + 1):
+                for p in range(first[2] if k > 0 or m > 0 else 1, last[2] + 1):
+                    if found < room:
+                        owner[found], code[found] = i, codes[k + FURTHEST, m + FURTHEST, p + FURTHEST]
+                    found += 1
+    return found
