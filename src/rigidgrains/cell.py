@@ -15,7 +15,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from .compiled import kernel
+from .compiled import inlined, kernel
 
 Array = NDArray[np.float64]
 
@@ -179,20 +179,17 @@ def make_cell_rows(cell: Cell | None, mass: float) -> Array:
     return rows
 
 
-@kernel
+@inlined
 def drag(flow, branch, n_x, n_y, n_z, p_n, p_x, p_y, p_z):  # type: ignore[no-untyped-def]
     """What an impulse p_n n + p_t does to L: the moment p b over the inertia of each component that is free."""
     p_x, p_y, p_z = branch * (p_x + p_n * n_x), branch * (p_y + p_n * n_y), branch * (p_z + p_n * n_z)
-    flow[0, 0] += flow[0, 3] * p_x * n_x
+    swell = flow[0, 6] * p_x * n_x + flow[1, 6] * p_y * n_y + flow[2, 6] * p_z * n_z
+    flow[0, 0] += flow[0, 3] * p_x * n_x + flow[0, 7] * swell
+    flow[1, 1] += flow[1, 4] * p_y * n_y + flow[1, 7] * swell
+    flow[2, 2] += flow[2, 5] * p_z * n_z + flow[2, 7] * swell
     flow[0, 1] += flow[0, 4] * p_x * n_y
     flow[0, 2] += flow[0, 5] * p_x * n_z
-    flow[1, 1] += flow[1, 4] * p_y * n_y
     flow[1, 2] += flow[1, 5] * p_y * n_z
-    flow[2, 2] += flow[2, 5] * p_z * n_z
-    swell = flow[0, 6] * p_x * n_x + flow[1, 6] * p_y * n_y + flow[2, 6] * p_z * n_z
-    flow[0, 0] += flow[0, 7] * swell
-    flow[1, 1] += flow[1, 7] * swell
-    flow[2, 2] += flow[2, 7] * swell
 
 
 @kernel

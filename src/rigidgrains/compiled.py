@@ -65,3 +65,4 @@ from numba import njit  # noqa: E402  (the cache folder must be set before Numba
 
 kernel = njit(cache=True, nogil=True, error_model="numpy")  # several may run side by side, see threads.py
 law = njit(error_model="numpy")  # for plain functions that kernels call: they are cached with their callers
+inlined = njit(error_model="numpy", inline="always")  # where a call would double the cost of a loop

@@ -35,7 +35,7 @@ class ContactProblem:
     position, radius : centres (m) and radii (m) of the grains
     extra    : (c, 14) columns of laws that plain friction does not have, see solve/extended.py; forces then have seven
     colouring : the colours, if rows stand colour after colour
-    flow     : (3, 8) motion rows of a cell that deforms, within `motion`; used together with `extra`
+    branch   : (c, 2) m, in a cell that deforms, see solve/flowing.py; then flow : (3, 8) its rows within `motion`
     edges    : (3,) m, of a periodic cell, infinite where it has no images; None without a cell
     before   : (bodies, 8) motion at the beginning of the step, for solvers that ask
     """
@@ -49,6 +49,7 @@ class ContactProblem:
     radius: Array
     extra: Array | None = None
     colouring: Colouring | None = None
+    branch: Array | None = None
     flow: Array = field(default_factory=lambda: np.zeros((3, 8)))
     edges: Array | None = None
     before: Array | None = None
@@ -58,11 +59,17 @@ class ContactProblem:
         return len(self.pairs)
 
     @property
+    def plain(self) -> bool:
+        """True for plain friction between bodies and no more."""
+        return self.extra is None and self.branch is None
+
+    @property
     def arrays(self) -> tuple[Array | Index, ...]:
         """What every loop of a solver takes, in this order, before dt."""
-        if self.extra is None:
+        if self.plain:
             return self.motion, self.pairs, self.geometry, self.forces
-        return self.motion, self.pairs, self.geometry, self.extra, self.flow, self.forces
+        columns = self.branch if self.extra is None else self.extra
+        return self.motion, self.pairs, self.geometry, columns, self.flow, self.forces  # type: ignore[return-value]
 
     def points(self) -> Array:
         """(c, 3) m, contact points."""
@@ -90,6 +97,7 @@ class Contacts:
         self._carried = np.empty((0, 4))
         self.memory = np.empty((0, 0))
         self.extra: Array | None = None
+        self.branch: Array | None = None
         self.attraction: Array | None = None
         self._rows: Rows | None = None
 
@@ -104,13 +112,14 @@ class Contacts:
         extra: Array | None = None,
         attraction: Array | None = None,
         image: NDArray[np.int8] | None = None,
+        branch: Array | None = None,
     ) -> Contacts:
         """The contact rows of a step that was taken earlier, to carry the forces over from."""
         contacts = cls()
         contacts.count, contacts.wall_rows = len(pairs), wall_rows
         contacts._pairs, contacts._geometry, contacts._forces = pairs, geometry, forces
         contacts.memory = np.zeros((len(pairs), 0)) if memory is None else memory
-        contacts.extra, contacts.attraction = extra, attraction
+        contacts.extra, contacts.attraction, contacts.branch = extra, attraction, branch
         contacts._image = np.zeros(len(pairs), np.int8) if image is None else image
         return contacts
 
@@ -159,7 +168,7 @@ class Contacts:
         edges = None if bodies.cell is None else np.where(bodies.cell.periodic, np.diag(bodies.cell.vectors), np.inf)
         return ContactProblem(
             bodies.motion, self.pairs, self.geometry, self.forces, dt, bodies.position, bodies.radius, self.extra,
-            self.colouring, bodies.flow, edges,
+            self.colouring, self.branch, bodies.flow, edges,
         )  # fmt: skip
 
     def law_columns(self, bodies: Bodies, count: int) -> dict[str, Array]:
@@ -193,6 +202,8 @@ class Contacts:
             self.memory = self.memory[keep]
         if self.extra is not None:
             self.extra = self.extra[keep]
+        if self.branch is not None:
+            self.branch = self.branch[keep]
         if self.attraction is not None:
             self.attraction = self.attraction[keep]
         self._pairs, self._geometry, self._forces = pairs, self._geometry[keep], self._forces[keep]
@@ -226,7 +237,7 @@ class Contacts:
             room = self.count + self.count // 8 + 16
             self._pairs, self._geometry = np.empty((room, 2), np.int32), np.empty((room, 8))
             self._image = np.empty(room, np.int8)
-        width = 7 if bodies.flows or any(law.extended for law in bodies.laws) else 4
+        width = 7 if any(law.extended for law in bodies.laws) else 4
         if self.count > len(self._forces) or self._forces.shape[1] != width:
             self._forces = np.empty((len(self._pairs), width))
         listed = neighbours.pairs
@@ -275,13 +286,13 @@ class Contacts:
 
         The masses are safe rather than exact: they set the pace of sweeps, not where these end.
         """
-        assert self.extra is not None
-        branch = bodies.radius[self.pairs].sum(axis=1) + self.gap
+        apart = bodies.radius[self.pairs].sum(axis=1) + self.gap
         most = float(bodies.flow[:, 3:7].max())
-        self.extra[:, 12] = branch
+        self.branch = np.stack([apart, apart if most > 0.0 else np.zeros(self.count)], axis=1)
         if most > 0.0:
-            self.extra[:, 13] = branch
-            self.geometry[:, 4:6] = 1.0 / (1.0 / self.geometry[:, 4:6] + (most * branch**2)[:, None])
+            self.geometry[:, 4:6] = 1.0 / (1.0 / self.geometry[:, 4:6] + (most * apart**2)[:, None])
+        if self.extra is not None:
+            self.extra[:, 12:14] = self.branch
 
     def accepted(self) -> bool:
         """False when a law wants the step to be solved again, with other rows."""
@@ -312,7 +323,7 @@ class Contacts:
             held[bodies.rows - 3 : bodies.rows] = before[bodies.rows - 3 : bodies.rows]
         self._rows = Rows(
             bodies, bodies.motion, held, self.pairs, self.geometry, self.forces, body, self.memory, dt, self.extra,
-            self.attraction,
+            self.attraction, self.branch,
         )  # fmt: skip
         for law in bodies.laws:
             law.prepare(self._rows)

@@ -27,6 +27,7 @@ class Rows:
     body     : (c,) wall or grain that body 1 belongs to
     memory   : (c, k) what the laws remember of each contact from the step before; 0 for a new one
     extra    : (c, 14) see solve/extended.py; None where no law needs them
+    branch   : (c, 2) m, in a cell that deforms, see solve/flowing.py; else None
     attraction : (c,) N, by which R_n may be negative, already given to the motion; None where no law attracts
     """
 
@@ -41,6 +42,7 @@ class Rows:
     dt: float
     extra: Array | None = None
     attraction: Array | None = None
+    branch: Array | None = None
 
     def of_pair(self, table: Array) -> Array:
         """(c,) the coefficient of each contact in a table (k, k) over materials."""
@@ -63,9 +65,8 @@ class Rows:
         """V_n (c,) and V_t (c, 3) by motion rows (bodies, 8)."""
         one, other, n = motion[self.pairs[:, 0]], motion[self.pairs[:, 1]], self.geometry[:, 0:3]
         v = other[:, 0:3] - one[:, 0:3] - np.cross(one[:, 3:6] + other[:, 3:6], n)
-        if self.bodies.flows:
-            assert self.extra is not None
-            v += self.extra[:, 12:13] * (n @ motion[self.bodies.rows - 3 : self.bodies.rows, 0:3].T)
+        if self.branch is not None:
+            v += self.branch[:, 0:1] * (n @ motion[self.bodies.rows - 3 : self.bodies.rows, 0:3].T)
         v_n = (v * n).sum(axis=1)
         return v_n, v - v_n[:, None] * n
 

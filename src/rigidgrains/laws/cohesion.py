@@ -51,8 +51,8 @@ class Cohesion(Law):
         pull = np.where(acts, rows.of_pair(self.force) * np.exp(-np.maximum(gap, 0.0) / decay), 0.0)
         rows.attraction += pull
         attract(rows.motion, rows.pairs, rows.geometry, pull, rows.dt)
-        if rows.bodies.flows and rows.extra is not None:
-            contract(rows.bodies.flow, rows.geometry, rows.extra, pull, rows.dt)
+        if rows.branch is not None:
+            contract(rows.bodies.flow, rows.geometry, rows.branch, pull, rows.dt)
 
     def conclude(self, rows: Rows) -> None:
         reach, gap = rows.of_pair(np.asarray(self.range)), rows.geometry[:, 7]
@@ -80,8 +80,8 @@ def attract(motion, pairs, geometry, pull, dt):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def contract(flow, geometry, extra, pull, dt):  # type: ignore[no-untyped-def]
+def contract(flow, geometry, branch, pull, dt):  # type: ignore[no-untyped-def]
     """The part of the attraction in the stress on a cell that forces move."""
     for c in range(len(pull)):
         n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
-        drag(flow, extra[c, 13], n_x, n_y, n_z, -dt * pull[c], 0.0, 0.0, 0.0)
+        drag(flow, branch[c, 1], n_x, n_y, n_z, -dt * pull[c], 0.0, 0.0, 0.0)

@@ -1,5 +1,4 @@
-"""The same sweeps for contacts that also resist rolling and twisting or rebound sideways, or that live in a cell that
-deforms: siblings of `kernels.py`.
+"""The same sweeps for contacts that also resist rolling and twisting or rebound sideways: siblings of `kernels.py`.
 
 Extra columns of a contact, (c, 14):
 
@@ -9,15 +8,13 @@ Extra columns of a contact, (c, 14):
     6, 7  mu_r/lever and mu_t/lever
     8-10  lever times the spin of a wall (m/s)
     11    lever (m)
-    12    branch from centre to centre, r_0 + r_1 + g (m), in a cell that deforms; else 0
-    13    the same where forces move the cell; else 0
+    12, 13  branch, as in `flowing.py`, in a cell that deforms; else 0
 
 Forces have seven columns: R_n, R_t (3) and Q (3) = torque on body 1 over the lever (N). Q stops the relative spin,
 times the lever, z = a_1 s_1 - a_0 s_0: its part across n within a disk of radius (mu_r/lever) R_n, its part along n
 within (mu_t/lever) R_n.
 
-flow (3, 8) are the motion rows of the cell: its velocity gradient L adds branch * L n to V, and where L is free each
-force changes it, see flow.py. All zero without such a cell.
+flow (3, 8) are the motion rows of a cell that deforms, see `flowing.py`; zero without such a cell.
 """
 
 from __future__ import annotations
@@ -28,9 +25,10 @@ import numpy as np
 
 from ..barrier import meet
 from ..cell import drag
-from ..compiled import kernel
+from ..compiled import inlined, kernel
 from .colouring import shared_colour
-from .kernels import asked_force, contact_velocity, scatter
+from .flowing import flow_velocity
+from .kernels import asked_force, scatter
 
 
 @kernel
@@ -54,7 +52,7 @@ def update(c, motion, pairs, geometry, extra, flow, forces, dt, rate):  # type: 
     return change + (d_x * d_x + d_y * d_y + d_z * d_z), force + (q_x * q_x + q_y * q_y + q_z * q_z)
 
 
-@kernel
+@inlined
 def asked(c, i, j, motion, geometry, extra, flow, forces, rate):  # type: ignore[no-untyped-def]
     """R_n and R_t (3) that the shock law asks for."""
     v_n, v_x, v_y, v_z = missed_velocity(c, i, j, motion, geometry, extra, flow)
@@ -64,22 +62,12 @@ def asked(c, i, j, motion, geometry, extra, flow, forces, rate):  # type: ignore
     )  # fmt: skip
 
 
-@kernel
+@inlined
 def missed_velocity(c, i, j, motion, geometry, extra, flow):  # type: ignore[no-untyped-def]
     """V_n and V_t (3) with the flow of the cell, less what is to be reached."""
     n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
-    v_n, v_x, v_y, v_z = contact_velocity(i, j, motion, n_x, n_y, n_z)
-    branch = extra[c, 12]
-    l_x = branch * (flow[0, 0] * n_x + flow[0, 1] * n_y + flow[0, 2] * n_z)
-    l_y = branch * (flow[1, 1] * n_y + flow[1, 2] * n_z)
-    l_z = branch * (flow[2, 2] * n_z)
-    l_n = l_x * n_x + l_y * n_y + l_z * n_z
-    return (
-        v_n + l_n,
-        v_x + (l_x - l_n * n_x) + extra[c, 0],
-        v_y + (l_y - l_n * n_y) + extra[c, 1],
-        v_z + (l_z - l_n * n_z) + extra[c, 2],
-    )
+    v_n, v_x, v_y, v_z = flow_velocity(i, j, motion, n_x, n_y, n_z, extra[c, 12], flow)
+    return v_n, v_x + extra[c, 0], v_y + extra[c, 1], v_z + extra[c, 2]
 
 
 @kernel
@@ -206,12 +194,8 @@ def parallel_sweep(before, motion, pairs, geometry, extra, flow, forces, dt, eps
 def coloured_sweep(  # type: ignore[no-untyped-def]
     thread, threads, meeting, colours, sequence, start, alone, motion, pairs, geometry, extra, flow, forces, dt
 ):
-    """What one thread has to do: its share of colour after colour; all contacts share a cell that forces move."""
+    """What one thread has to do: its share of colour after colour."""
     rate = 1.0 / dt
-    if flow[:, 3:7].any():
-        if thread > 0:
-            return
-        threads = 1
     for k in colours:
         first, last = shared_colour(k, start, alone, thread, threads)
         for at in range(first, last):
@@ -224,10 +208,6 @@ def coloured_forces(  # type: ignore[no-untyped-def]
     thread, threads, meeting, start, alone, motion, pairs, geometry, extra, flow, forces, dt
 ):
     """Bring the velocities up to date with forces and torques: one thread's share."""
-    if flow[:, 3:7].any():
-        if thread == 0:
-            apply_forces(motion, pairs, geometry, extra, flow, forces, dt)
-        return
     for k in range(alone.size):
         first, last = shared_colour(k, start, alone, thread, threads)
         if last > first:

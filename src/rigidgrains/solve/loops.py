@@ -1,6 +1,6 @@
-"""Which loops a problem needs: those of plain friction, or their siblings for contacts with extra columns.
+"""Which loops a problem needs: those of plain friction, or their siblings for cells that deform and for extra columns.
 
-Both have the same names and take the same arguments, `problem.arrays` among them.
+All have the same names and take the same arguments, `problem.arrays` among them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 from ..barrier import new_meeting
 from ..contacts import ContactProblem
 from ..threads import together
-from . import colouring, extended, kernels
+from . import colouring, extended, flowing, kernels
 
 
 class Loops:
@@ -23,12 +23,15 @@ class Loops:
 
 
 PLAIN = Loops(kernels, colouring)
+FLOWING = Loops(flowing, flowing)
 EXTENDED = Loops(extended, extended)
 
 
 def loops(problem: ContactProblem) -> Loops:
     """The loops for a problem; chosen by its columns, once per call of a sweep."""
-    return PLAIN if problem.extra is None else EXTENDED
+    if problem.extra is not None:
+        return EXTENDED
+    return PLAIN if problem.branch is None else FLOWING
 
 
 def apply_forces(problem: ContactProblem) -> None:

@@ -8,6 +8,7 @@ other, and is what is left of elasticity.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from ..compiled import kernel
 from ..contacts import ContactProblem
 from ..threads import in_parts, total
-from . import extended
+from . import extended, flowing
 from .kernels import asked_force, contact_velocity
 
 Array = NDArray[np.float64]
@@ -23,9 +24,9 @@ Array = NDArray[np.float64]
 
 def natural_map(problem: ContactProblem) -> Array:
     """(c,) N, |R - R'| of each contact: R' is what the shock law makes of the present R and V, Eq. (sphere-shock)."""
+    if not problem.plain:
+        return np.asarray(np.linalg.norm(_full_miss(problem), axis=1))
     miss = np.empty(problem.count)
-    if problem.extra is not None:
-        return np.asarray(np.linalg.norm(_extended_miss(problem), axis=1))
     plain = problem.motion, problem.pairs, problem.geometry, problem.forces, problem.dt, miss
     in_parts(lambda first, last: _natural_map(first, last, *plain), problem.count)
     return miss
@@ -38,10 +39,10 @@ def residual(problem: ContactProblem) -> float:
     Sums are scaled by their largest term, so that they neither overflow nor underflow; inf if a force is not finite.
     """
     p = problem
-    if p.extra is None:
+    if p.plain:
         miss, force = _norms(p)
     else:
-        miss, force = _norm(_extended_miss(p)), _norm(p.forces)
+        miss, force = _norm(_full_miss(p)), _norm(p.forces)
     if not (math.isfinite(miss) and math.isfinite(force)):
         return math.inf
     if force > 0.0:
@@ -57,7 +58,10 @@ def missing_overlap(problem: ContactProblem) -> float:
     p = problem
     if p.count == 0:
         return 0.0
-    miss = float(_normal_miss(p.motion, p.pairs, p.geometry, p.forces, p.dt)) / p.count
+    if p.plain:
+        miss = float(_normal_miss(p.motion, p.pairs, p.geometry, p.forces, p.dt)) / p.count
+    else:
+        miss = float((np.abs(_full_miss(p)[:, 0]) / p.geometry[:, 4]).mean()) * p.dt**2
     return miss if math.isfinite(miss) else math.inf
 
 
@@ -104,8 +108,8 @@ def _all_powers(problem: ContactProblem, part: float) -> tuple[float, float, flo
     load = max(0.5 * pushed, math.sqrt(square / p.count)) if p.count else 0.0
     if p.edges is not None:
         load, mass = max(load, part * _face_load(p)), mass + _cell_mass(p)
-    if p.extra is not None:
-        lost, gained = extended.virtual_power(p.motion, p.pairs, p.geometry, p.extra, p.flow, part * p.forces, p.dt)
+    if not p.plain:
+        lost, gained = _room(p).virtual_power(*p.arrays[:-1], part * p.forces, p.dt)
     return lost, gained, load, mass
 
 
@@ -127,10 +131,15 @@ def _cell_mass(problem: ContactProblem) -> float:
     return float(each + (1.0 / (flow[swelling, 6][0] * (edges[swelling] ** 2).sum()) if swelling.any() else 0.0))
 
 
-def _extended_miss(problem: ContactProblem) -> Array:
-    """(c, 7) N, what forces and torques lack."""
+def _room(problem: ContactProblem) -> Any:
+    """The siblings of this room for problems that are not plain."""
+    return flowing if problem.extra is None else extended
+
+
+def _full_miss(problem: ContactProblem) -> Array:
+    """(c, 4) or (c, 7) N, what forces, and torques, lack."""
     p, out = problem, np.empty_like(problem.forces)
-    extended.miss(p.motion, p.pairs, p.geometry, p.extra, p.flow, p.forces, p.dt, out)
+    _room(p).miss(*p.arrays, p.dt, out)
     return out
 
 

@@ -67,7 +67,7 @@ def pack(simulation: Simulation) -> tuple[Arrays, str]:
     arrays |= law_table.tables(bodies.laws) | cell_table.tables(bodies) | cell_table.control(bodies)
     if bodies.cell is not None:
         arrays["image"], arrays["list_vectors"] = bodies.image, near.vectors
-    for name in ("extra", "attraction"):
+    for name in ("extra", "attraction", "branch"):
         if (columns := getattr(contacts, name)) is not None:
             arrays[f"contact_{name}"] = columns
     text = {
@@ -129,6 +129,7 @@ def unpack(
         arrays.get("contact_extra"),
         arrays.get("contact_attraction"),
         arrays.get("contact_image"),
+        arrays.get("contact_branch"),
     )
     simulation.last_solve = SolveReport(**_known(SolveReport, words["last_solve"]))
     simulation.tally = Tally(**_known(Tally, words["tally"]))
