@@ -26,13 +26,15 @@ from .sweeps import SolveReport, Sweeps
 
 Array = NDArray[np.float64]
 
-PATIENCE = (
-    5.0  # times L/d sweeps before growth of the changes is a reason to restart: earlier it costs twice the sweeps
-)
-GROWTH = 1.3  # of |dR|^2 over its least since the last restart
-RUNAWAY = 100.0  # of |dR|^2 over its least of all: back to the best forces
-SAVED = 0.25  # a gain in |dR|^2 worth a new checkpoint
-ROUNDING = 1e-30  # of |R|^2: smaller changes are none
+# A change is the sum of |dR|^2/m over the contacts, by one sweep. Growth is over the least since the last restart.
+PATIENCE = 5.0  # times L/d sweeps before growth is a reason to restart: earlier it costs twice the sweeps
+STRETCH = 3.0  # times L/d sweeps since the last restart, after which a slight growth is reason enough
+SLIGHT = 1.1
+GROWTH = 1.3, 4.0  # least and most of the growth that is reason at any time
+PROGRESS = 0.7  # of the least change before: what sweeps between two restarts must get below to be left alone longer
+RUNAWAY = 100.0  # over the least of all: back to the best forces
+SAVED = 0.25  # a gain worth a new checkpoint
+ROUNDING = 1e-30  # of |R|^2/m: smaller changes are none
 RESCUES = 5  # after as many the sweeps go on without momentum
 
 
@@ -80,9 +82,11 @@ class Momentum(Pace):
         self._start = np.empty_like(problem.forces)  # where a sweep started
         self._forces, self._motion = problem.forces.copy(), problem.motion.copy()  # after the sweep before
         self._best = problem.forces.copy(), problem.motion.copy()
-        self._lowest = self._best_change = self._least = math.inf
+        self._weight = 1.0 / problem.geometry[:, 4:6]
+        self._lowest = self._best_change = self._before = math.inf
         self._sweeps = self._rescues = 0
-        self._patience = PATIENCE * _extent(problem)
+        self._extent = _extent(problem)
+        self._growth = GROWTH[1]
         self._begin_anew()
 
     def sweep(self, problem: ContactProblem, rng: Generator) -> int:
@@ -93,7 +97,7 @@ class Momentum(Pace):
         made = self.order.turn(p, rng, fresh=self._fresh)
         self._fresh = False
         self._sweeps += made
-        along, change, square = _judge(p.forces, self._forces, self._start)
+        along, change, square = _judge(p.forces, self._forces, self._start, self._weight)
         self._choose(p, along, max(change, ROUNDING * square))
         return made
 
@@ -127,17 +131,32 @@ class Momentum(Pace):
             self._best[0][:], self._best[1][:] = problem.forces, problem.motion
         if plain:
             self._fresh = True
-        elif along < 0.0 or (self._sweeps > self._patience and change > GROWTH * self._least):
+        elif along < 0.0 or self._grown(change):
             self.restarts += 1
+            self._before = min(self._before, self._least)
             self._begin_anew()
         else:
             theta = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * self._theta**2))
             self._theta, self._beta = theta, (self._theta - 1.0) / theta
 
+    def _grown(self, change: float) -> bool:
+        """Whether changes have grown so far that momentum feeds them.
+
+        Where contacts slide, few of them may swing up and must be stopped early, again and again: the bound halves
+        when the sweeps since the last restart came to nothing, and doubles when they did not.
+        """
+        if self._sweeps <= PATIENCE * self._extent:
+            return False
+        if change > self._growth * self._least:
+            factor = 0.5 if self._least > PROGRESS * self._before else 2.0
+            self._growth = min(max(factor * self._growth, GROWTH[0]), GROWTH[1])
+            return True
+        return self._sweeps - self._restarted > STRETCH * self._extent and change > SLIGHT * self._least
+
     def _begin_anew(self) -> None:
         """No momentum, and a fresh order."""
         self._theta, self._beta, self._fresh = 1.0, 0.0, True
-        self._least = math.inf
+        self._least, self._restarted = math.inf, self._sweeps
 
     def _rescue(self, problem: ContactProblem) -> None:
         """Back to the best forces."""
@@ -175,16 +194,20 @@ def extrapolate(first, end, beta, now, last, start):  # type: ignore[no-untyped-
         x[k] = begin[k] = y
 
 
-def _judge(forces: Array, last_forces: Array, start: Array) -> tuple[float, float, float]:
-    """The change by the sweep, along the step that forces have taken; its square; the square of the forces."""
+def _judge(forces: Array, last_forces: Array, start: Array, weight: Array) -> tuple[float, float, float]:
+    """The change by the sweep, along the step that forces have taken; its square; the square of the forces.
+
+    weight : (c, 2) 1/m_n and 1/m_t. A sweep changes a force by m times its gradient, so these are products of gradients
+             with steps, whatever the masses.
+    """
     found: tuple[float, float, float] = total(
-        in_parts(lambda first, end: judge(first, end, forces, last_forces, start), len(forces))
+        in_parts(lambda first, end: judge(first, end, forces, last_forces, start, weight), len(forces))
     )
     return found
 
 
 @kernel
-def judge(first, end, forces, last_forces, start):  # type: ignore[no-untyped-def]
+def judge(first, end, forces, last_forces, start, weight):  # type: ignore[no-untyped-def]
     """The sums over some contacts."""
     along, change, square = 0.0, 0.0, 0.0
     for c in range(first, end):
@@ -193,12 +216,13 @@ def judge(first, end, forces, last_forces, start):  # type: ignore[no-untyped-de
         s_n, s_x, s_y, s_z = (
             n - last_forces[c, 0], x - last_forces[c, 1], y - last_forces[c, 2], z - last_forces[c, 3]
         )  # fmt: skip
-        along += (d_n * s_n + d_x * s_x) + (d_y * s_y + d_z * s_z)
-        change += (d_n * d_n + d_x * d_x) + (d_y * d_y + d_z * d_z)
-        square += (n * n + x * x) + (y * y + z * z)
+        w_n, w_t = weight[c, 0], weight[c, 1]
+        along += w_n * d_n * s_n + w_t * (d_x * s_x + (d_y * s_y + d_z * s_z))
+        change += w_n * d_n * d_n + w_t * (d_x * d_x + (d_y * d_y + d_z * d_z))
+        square += w_n * n * n + w_t * (x * x + (y * y + z * z))
         for k in range(4, forces.shape[1]):
             d = forces[c, k] - start[c, k]
-            along += d * (forces[c, k] - last_forces[c, k])
-            change += d * d
-            square += forces[c, k] ** 2
+            along += w_t * d * (forces[c, k] - last_forces[c, k])
+            change += w_t * d * d
+            square += w_t * forces[c, k] ** 2
     return along, change, square
