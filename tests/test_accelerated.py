@@ -21,6 +21,7 @@ from rigidgrains.solve.criteria import (
     RigidSweeps,
 )
 from rigidgrains.solve.kernels import apply_forces
+from rigidgrains.solve.orders import Coloured
 from rigidgrains.solve.relaxed import RelaxedSweeps
 from rigidgrains.solve.residual import momentum_error, residual
 from rigidgrains.solve.settings import make_solver
@@ -150,6 +151,49 @@ def test_a_warm_start_costs_little(rng):
     again = prepare(triangular(6, 6, mu=0.3, g=1.0), DT)
     again.forces[:] = problem.forces
     assert AcceleratedSweeps().solve(again, rng).sweeps <= 5
+
+
+# Restarts
+
+
+def test_sweeps_do_not_depend_on_the_unit_of_mass(rng):
+    """Masses and forces 2^40 times as small: the same restarts, and the same bits in the new unit."""
+    answers = []
+    for unit in (1.0, 2.0**-40):
+        problem = prepare(cloud(60, mu=0.4), 0.5)
+        problem.motion[:, 6:] /= unit
+        problem.geometry[:, 4:6] *= unit
+        report = AcceleratedSweeps(**TIGHT).solve(problem, np.random.default_rng(1))
+        assert report.restarts > 0
+        answers.append((report.sweeps, report.restarts, (problem.forces / unit).tobytes()))
+    assert answers[0] == answers[1]
+
+
+def test_the_bound_on_growth_follows_progress():
+    """No restart by growth before 5 L/d sweeps; then the bound halves without progress, and recovers."""
+    problem = prepare(chain(10), DT)
+    pace = accelerated.Momentum(Coloured(), problem)
+    pace.begin(problem)
+
+    def restarts(*changes):
+        before = pace.restarts
+        for change in changes:
+            pace._sweeps += 1
+            pace._choose(problem, 1.0, change)
+        return pace.restarts - before
+
+    assert restarts(1.0, 5.0) == 0
+    pace._sweeps = 50
+    assert restarts(5.0) == 1  # five times the least
+    for below, above in ((7.9, 8.1), (3.9, 4.1), (2.5, 2.7)):  # without progress: 4, 2, and not less than 1.3
+        assert restarts(2.0, below) == 0
+        assert restarts(above) == 1
+    assert restarts(0.1, 0.12) == 0
+    assert restarts(0.14) == 1  # progress
+    assert restarts(0.01, 0.025) == 0
+    pace._sweeps += 30
+    assert restarts(0.0105) == 0
+    assert restarts(0.0115) == 1  # a slight growth after 3 L/d sweeps
 
 
 # Honest reports

@@ -71,6 +71,8 @@ class Momentum(Pace):
     order: Coloured | Symmetric
     _theta: float
     _beta: float
+    _least: float
+    _restarted: int
     _fresh: bool
 
     def __init__(self, order: Coloured | Symmetric, problem: ContactProblem) -> None:
