@@ -22,7 +22,7 @@ UNITS = {
 
 
 def grain_columns(frame: Frame) -> Columns:
-    """id, material, x, y, z, radius, mass, velocity, spin, angle or quaternion, load and contact number."""
+    """id, material, x, y, z, radius, mass, velocity, spin, angle or quaternion, load, contact number, cells crossed."""
     turned = {"angle": frame.orientation} if frame.dimension == 2 else _parts("q{}", "wxyz", frame.orientation)
     return {
         "id": frame.id,
@@ -35,6 +35,7 @@ def grain_columns(frame: Frame) -> Columns:
         **turned,
         "load": frame.load,
         "contact_number": frame.contact_number,
+        **({} if frame.image is None else _parts("image_{}", "xyz", frame.image)),
     }
 
 
@@ -51,6 +52,7 @@ def contact_columns(frame: Frame) -> Columns:
         "normal_force": normal_force(frame),
         "tangential_force": tangential_force(frame),
         "status": contacts.status,
+        **({} if contacts.image is None else _parts("image_{}", "xyz", contacts.image)),
     }
 
 

@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .box import cell_of
 from .columns import UNITS, contact_columns, grain_columns
 from .errors import FrameError
 from .rows import Row, open_text, read_columns
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from ..trajectory.frame import Frame
     from ..trajectory.reader import Trajectory
     from .export import Job
+
+
+CELL = [f"{vector}_{axis}" for vector in ("a", "b", "c", "origin") for axis in "xyz"]
 
 
 def write(job: Job) -> None:
@@ -32,6 +36,21 @@ def write(job: Job) -> None:
     if job.folder:
         columns, units = history_columns(job.trajectory)
         save(job.inside("history.csv"), columns, units)
+    if cells := cell_columns(job):
+        beside = job.target.with_name(f"{job.target.stem}-cell{job.target.suffix}")
+        save(job.inside("cell.csv") if job.folder else job.draft.path(beside), cells, dict.fromkeys(CELL, "m"))
+
+
+def cell_columns(job: Job) -> dict[str, NDArray[Any]]:
+    """Frame, time, vectors a, b, c and origin of the periodic cell in each frame; none without one."""
+    rows = []
+    for index in job.chosen:
+        frame = job.trajectory[index]
+        if (cell := cell_of(frame)) is not None:
+            rows.append([float(frame.index), frame.time, *cell.vectors.flat, *cell.origin])
+    table = np.array(rows).reshape(len(rows), 2 + len(CELL))
+    columns = {"frame": table[:, 0].astype(np.int64), "time": table[:, 1], **dict(zip(CELL, table[:, 2:].T))}
+    return columns if rows else {}
 
 
 def read(path: Path, which: Which) -> State:

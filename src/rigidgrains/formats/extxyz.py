@@ -12,16 +12,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .box import cell_of
 from .columns import bodies, lines, normal_force, tangential_force
 from .errors import FormatError
 from .rows import Row, open_text, read_columns
-from .state import State, Which, make_state, pick
+from .state import Box, State, Which, make_state, pick
 
 if TYPE_CHECKING:
     from ..trajectory.frame import Frame
     from .export import Job
 
 PROPERTIES = re.compile(r'\bProperties\s*=\s*"?([^\s"]+)', re.IGNORECASE)
+LATTICE = re.compile(r'\bLattice\s*=\s*"([^"]*)"', re.IGNORECASE)
+ORIGIN = re.compile(r'\bOrigin\s*=\s*"([^"]*)"', re.IGNORECASE)
+PERIODIC = re.compile(r'\bpbc\s*=\s*"([^"]*)"', re.IGNORECASE)
 DIMENSION = re.compile(r"\bdimension=([23])\b")
 
 
@@ -44,7 +48,9 @@ def read(path: Path, which: Which) -> State:
     said = DIMENSION.search(comment)
     dimension = int(said[1]) if said else None
     columns = read_columns(path, names, rows)
-    return make_state(path, columns, frame=frame, dimension=dimension, where=lambda row: f"line {rows[row][0]}")
+    return make_state(
+        path, columns, frame=frame, dimension=dimension, where=lambda row: f"line {rows[row][0]}", box=_box(comment)
+    )
 
 
 def _grains(frame: Frame) -> dict[str, NDArray[Any]]:
@@ -59,6 +65,7 @@ def _grains(frame: Frame) -> dict[str, NDArray[Any]]:
         "contact_number": frame.contact_number,
         "material": frame.material,
         "id": frame.id,
+        **({} if frame.image is None else {"image": frame.image}),
     }
 
 
@@ -73,6 +80,7 @@ def _contacts(frame: Frame) -> dict[str, NDArray[Any]]:
         "normal_force": normal_force(frame),
         "tangential_force": tangential_force(frame),
         "status": contacts.status,
+        **({} if contacts.image is None else {"image": contacts.image}),
     }
 
 
@@ -81,10 +89,35 @@ def _block(frame: Frame, arrays: dict[str, NDArray[Any]]) -> str:
     kinds = [f"{name}:{'I' if table.dtype.kind in 'iu' else 'R'}:{table.shape[1]}" for name, table in tables.items()]
     columns = [column for table in tables.values() for column in table.T]
     comment = (
-        f"Properties=species:S:1:{':'.join(kinds)} Time={frame.time!r} step={frame.step} "
-        f'dimension={frame.dimension} pbc="F F F"'
+        f"{_lattice(frame)}Properties=species:S:1:{':'.join(kinds)} Time={frame.time!r} step={frame.step} "
+        f'dimension={frame.dimension} pbc="{_sides(frame)}"'
     )
     return f"{len(arrays['pos'])}\n{comment}\n{lines(columns, start='X ')}"
+
+
+def _lattice(frame: Frame) -> str:
+    cell = cell_of(frame)
+    if cell is None:
+        return ""
+    vectors, origin = (" ".join(map(repr, numbers.ravel().tolist())) for numbers in (cell.vectors, cell.origin))
+    return f'Lattice="{vectors}" Origin="{origin}" '
+
+
+def _sides(frame: Frame) -> str:
+    cell = cell_of(frame)
+    return " ".join("T" if has else "F" for has in ([False] * 3 if cell is None else cell.periodic))
+
+
+def _box(comment: str) -> Box | None:
+    """Without pbc all directions of a lattice are periodic, as for ASE."""
+    lattice, origin, sides = (found.search(comment) for found in (LATTICE, ORIGIN, PERIODIC))
+    try:
+        vectors = [float(word) for word in lattice[1].split()] if lattice else []
+        at = [float(word) for word in origin[1].split()] if origin else [0.0, 0.0, 0.0]
+    except ValueError:
+        return None
+    along = [word[:1].upper() in ("T", "1") for word in sides[1].split()] if sides else [True] * 3
+    return (vectors, at, along) if (len(vectors), len(at), len(along)) == (9, 3, 3) else None
 
 
 def _blocks(path: Path, numbered: Iterator[tuple[int, str]]) -> Iterator[tuple[str, list[str], list[Row]]]:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .box import cell_of
 from .columns import normal_force, quaternions, tangential_force
 from .errors import FormatError, FrameError
-from .state import State, Which, make_state
+from .state import Array, Box, State, Which, make_state
 
 if TYPE_CHECKING:
     from ..trajectory.frame import Frame
@@ -22,12 +23,10 @@ ROOM = 1.001  # of the box: positions in single precision must not fall outside
 def write(job: Job) -> None:
     """Every frame; single precision, as the schema wants it."""
     hoomd = package(job.target)
-    half = np.maximum(*np.abs(job.bounds))  # the box is centred at the origin
-    box = [*(2.0 * ROOM * half), 0.0, 0.0, 0.0]
     types = [f"material{k}" for k in range(len(job.trajectory[0].friction))]
     with hoomd.open(str(job.main), "w") as file:
         for frame in job.frames():
-            file.append(_frame(hoomd, frame, box, types))
+            file.append(_frame(hoomd, frame, job.bounds, types))
 
 
 def read(path: Path, which: Which) -> State:
@@ -48,7 +47,11 @@ def read(path: Path, which: Which) -> State:
     if (spin := frame.log.get("particles/spin")) is not None:
         columns |= {"spin_" + "xyz"[k]: spin[:, k] for k in space}
     columns = {name: column.astype(float) for name, column in columns.items()}
-    return make_state(path, columns, frame=index % count, dimension=int(frame.configuration.dimensions))
+    dimension = int(frame.configuration.dimensions)
+    if (centre := frame.log.get("cell_centre")) is not None:
+        for k, at in enumerate(centre[:dimension]):
+            columns["xyz"[k]] = columns["xyz"[k]] + at
+    return make_state(path, columns, frame=index % count, dimension=dimension, box=_box(frame))
 
 
 def package(path: Path) -> Any:
@@ -60,16 +63,47 @@ def package(path: Path) -> Any:
     return gsd.hoomd
 
 
-def _frame(hoomd: Any, frame: Frame, box: list[float], types: list[str]) -> Any:
+def _box(frame: Any) -> Box | None:
+    """The cell that we wrote, or the box of HOOMD, periodic all around; None for our own files without a cell."""
+    log = frame.log
+    if "cell_vectors" in log:
+        return log["cell_vectors"], log["cell_origin"], (log["cell_periodic"] > 0).tolist()
+    if "particles/spin" in log:
+        return None
+    x, y, z, xy, xz, yz = map(float, frame.configuration.box)
+    vectors = np.array([[x, 0.0, 0.0], [xy * y, y, 0.0], [xz * z, yz * z, z]])
+    return vectors, -0.5 * vectors.sum(axis=0), [True] * 3
+
+
+def _place(frame: Frame, bounds: tuple[Array, Array]) -> tuple[list[float], Array, dict[str, Any], NDArray[Any] | None]:
+    """Box, positions in it, what is logged of the cell, and cells crossed. The box is centred at the origin."""
+    cell, position, lower, upper = cell_of(frame), frame.position, *bounds
+    if cell is None:
+        return [*(2.0 * ROOM * np.maximum(-lower, upper)), 0.0, 0.0, 0.0], position, {}, None
+    edges, middle = np.diag(cell.vectors), cell.origin + 0.5 * cell.vectors.sum(axis=0)
+    centre = np.where(cell.periodic, middle, 0.5 * (lower + upper))
+    if frame.dimension == 2:
+        centre[2] = 0.0
+    size = np.where(cell.periodic, edges, ROOM * (upper - lower))
+    away = np.where(cell.periodic, np.floor(cell.fractions(position.astype(float))), 0.0).astype(np.int32)
+    lean = [cell.vectors[1, 0] / edges[1], cell.vectors[2, 0] / edges[2], cell.vectors[2, 1] / edges[2]]
+    log = {"cell_vectors": cell.vectors, "cell_origin": cell.origin, "cell_periodic": cell.periodic.astype(np.uint8)}
+    crossed = away if frame.image is None else frame.image + away
+    return [*size, *lean], position - away @ cell.vectors - centre, log | {"cell_centre": centre}, crossed
+
+
+def _frame(hoomd: Any, frame: Frame, bounds: tuple[Array, Array], types: list[str]) -> Any:
     out, single = hoomd.Frame(), np.float32
     n, q = len(frame), quaternions(frame)
     disk = frame.dimension == 2
+    box, position, log, crossed = _place(frame, bounds)
     inertia = (0.5 if disk else 0.4) * frame.mass * frame.radius**2
     out.configuration.step, out.configuration.dimensions = frame.step, frame.dimension
     out.configuration.box = [*box[:2], 0.0, *box[3:]] if disk else box
     grains = out.particles
     grains.N, grains.types, grains.typeid = n, types, frame.material
-    grains.position, grains.velocity = frame.position.astype(single), frame.velocity.astype(single)
+    grains.position, grains.velocity = position.astype(single), frame.velocity.astype(single)
+    grains.image = crossed
     grains.orientation, grains.diameter = q.astype(single), (2.0 * frame.radius).astype(single)
     grains.mass = frame.mass.astype(single)
     grains.moment_inertia = (inertia[:, None] * (np.array([0, 0, 1]) if disk else np.ones(3))).astype(single)
@@ -78,6 +112,7 @@ def _frame(hoomd: Any, frame: Frame, box: list[float], types: list[str]) -> Any:
     out.log["particles/spin"], out.log["particles/load"] = frame.spin, frame.load
     out.log["particles/contact_number"] = frame.contact_number
     out.log["wall_force"] = frame.wall_force
+    out.log |= log
     if frame.has_contacts:
         _add_bonds(out, frame)
     return out

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .box import cell_of
 from .columns import Columns, contact_columns, grain_columns, lines, quaternions
 from .errors import FormatError
 from .rows import Row, open_text, read_columns
-from .state import State, Which, make_state, pick
+from .state import Array, Box, State, Which, make_state, pick
 
 if TYPE_CHECKING:
     from ..trajectory.frame import Frame
@@ -39,9 +40,9 @@ def write(job: Job) -> None:
 def read(path: Path, which: Which) -> State:
     """One snapshot; columns x y z (or xu yu zu), radius or diameter, vx vy vz, omegax omegay omegaz, mass, id."""
     with open_text(path) as file:
-        frame, (names, rows) = pick(_snapshots(path, enumerate(file, start=1)), which, path)
+        frame, (names, rows, box) = pick(_snapshots(path, enumerate(file, start=1)), which, path)
     columns = read_columns(path, names, rows)
-    return make_state(path, columns, frame=frame, where=lambda row: f"line {rows[row][0]}")
+    return make_state(path, columns, frame=frame, where=lambda row: f"line {rows[row][0]}", box=box)
 
 
 def _grains(frame: Frame) -> Columns:
@@ -56,6 +57,7 @@ def _grains(frame: Frame) -> Columns:
         **turned,
         **angle,
         "load": columns["load"],
+        **{f"i{axis}": columns[f"image_{axis}"] for axis in "xyz" if f"image_{axis}" in columns},
     }
 
 
@@ -69,34 +71,79 @@ def _contacts(frame: Frame) -> Columns:
 
 
 def _header(frame: Frame, job: Job, label: str, columns: Columns) -> str:
-    lower, upper = job.bounds
-    box = "".join(f"{low!r} {high!r}\n" for low, high in zip(lower.tolist(), upper.tolist()))
     count = len(columns["x"])
     return (
         f"ITEM: TIME\n{frame.time!r}\nITEM: TIMESTEP\n{frame.step}\nITEM: NUMBER OF {label}\n{count}\n"
-        f"ITEM: BOX BOUNDS ff ff ff\n{box}ITEM: {label} {' '.join(columns)}\n"
+        f"ITEM: BOX BOUNDS {_box(frame, job)}ITEM: {label} {' '.join(columns)}\n"
     )
 
 
-def _snapshots(path: Path, numbered: Iterator[tuple[int, str]]) -> Iterator[tuple[list[str], list[Row]]]:
-    """Names and rows of the columns of each snapshot."""
-    count, ended = 0, False
+def _box(frame: Frame, job: Job) -> str:
+    """Kinds of sides and bounds; of a leaning cell the bounds of all its corners, and how far it leans."""
+    (lower, upper), cell, tilt = job.bounds, cell_of(frame), np.zeros(3)
+    sides = ["ff"] * 3
+    if cell is not None:
+        sides = ["pp" if has else "ff" for has in cell.periodic]
+        told = cell.periodic | (np.arange(3) < frame.dimension)  # the thickness of disks is not that of their cell
+        lower = np.where(told, cell.origin, lower)
+        upper = np.where(told, cell.origin + np.diag(cell.vectors), upper)
+        tilt = np.array([cell.vectors[1, 0], cell.vectors[2, 0], cell.vectors[2, 1]])
+        lower, upper = lower + _corners(tilt)[0], upper + _corners(tilt)[1]
+    leans = bool(tilt.any())
+    rows = zip(lower.tolist(), upper.tolist(), tilt.tolist())
+    text = "".join(" ".join(map(repr, row if leans else row[:2])) + "\n" for row in rows)
+    return f"{'xy xz yz ' if leans else ''}{' '.join(sides)}\n{text}"
+
+
+def _corners(tilt: Array) -> Array:
+    """(2, 3) m, how far corners of a leaning cell reach beyond its upright box, below and above."""
+    xy, xz, yz = tilt
+    along_x, along_y = (0.0, xy, xz, xy + xz), (0.0, yz)
+    return np.array([[min(along_x), min(along_y), 0.0], [max(along_x), max(along_y), 0.0]])
+
+
+def _snapshots(path: Path, numbered: Iterator[tuple[int, str]]) -> Iterator[tuple[list[str], list[Row], Box | None]]:
+    """Names and rows of the columns of each snapshot, and its box."""
+    count, ended, box = 0, False, None
     for number, line in numbered:
         if line.startswith("ITEM: NUMBER OF ATOMS"):
             count = _count(path, *next(numbered, (number + 1, "")))
         elif line.startswith("ITEM: NUMBER OF"):
             raise FormatError(path, "this is a dump of contacts, without grains; give the one with ITEM: ATOMS")
+        elif line.startswith("ITEM: BOX BOUNDS"):
+            box = _read_box(path, line.split()[3:], list(islice(numbered, 3)))
         elif line.startswith("ITEM: ATOMS"):
             rows: list[Row] = [(place, row.split()) for place, row in islice(numbered, count)]
             if len(rows) < count:
                 told = f"the last frame ends after {len(rows)} of its {count} grains; choose an earlier frame"
                 raise FormatError(path, told)
-            yield line.split()[2:], rows
+            yield line.split()[2:], rows, box
             ended = True
             continue
         elif ended and line.strip() and not line.startswith("ITEM:"):
             raise FormatError(path, f"line {number}: the frame has more rows than its {count} grains; mend it")
         ended = ended and not line.startswith("ITEM:")
+
+
+def _read_box(path: Path, words: list[str], rows: list[tuple[int, str]]) -> Box | None:
+    """Vectors, origin and periodic directions; None where the line does not say which are periodic."""
+    sides = [word for word in words if word not in ("xy", "xz", "yz")]
+    if len(sides) != 3 or not any(side.startswith("p") for side in sides):
+        return None
+    leans = len(words) == 6
+    try:
+        numbers = np.array([[float(word) for word in row.split()[: 3 if leans else 2]] for _, row in rows])
+        numbers = numbers.reshape(3, 3 if leans else 2)
+    except ValueError:
+        number = rows[0][0] if rows else 0
+        wanted = "3 numbers in each of 3 lines: low, high, tilt" if leans else "2 numbers in each of 3 lines"
+        raise FormatError(path, f"line {number}: the bounds of the box must be {wanted}; mend them") from None
+    xy, xz, yz = tilt = numbers[:, 2] if leans else np.zeros(3)
+    below, above = _corners(tilt)
+    lower, upper = numbers[:, 0] - below, numbers[:, 1] - above
+    vectors = np.diag(upper - lower)
+    vectors[1, 0], vectors[2, 0], vectors[2, 1] = xy, xz, yz
+    return vectors, lower, [side.startswith("p") for side in sides]
 
 
 def _count(path: Path, number: int, line: str) -> int:

@@ -11,12 +11,15 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..cell import Cell
+from .box import read_cell
 from .errors import FormatError, FrameError
 from .table import to_read
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
 Which = int | Literal["last"]
+Box = tuple[Any, Any, Iterable[bool]]  # vectors, origin and periodic directions of a cell
 
 FARTHEST = 1e100
 POSITIVE = ("radius", "diameter", "mass")
@@ -31,6 +34,7 @@ class State:
     dimension : 2 or 3, as the file says; else 2 if all z are equal and nothing moves along z
     frame : number of the frame in its file
     gravity : (3,) m/s^2; dt : s, of the run that made the state
+    cell : the periodic cell
     """
 
     position: Array
@@ -43,6 +47,7 @@ class State:
     ids: NDArray[np.int64] | None = None
     gravity: Array | None = None
     dt: float | None = None
+    cell: Cell | None = None
 
     @property
     def flat(self) -> bool:
@@ -67,9 +72,13 @@ def make_state(
     frame: int = 0,
     dimension: int | None = None,
     where: Callable[[int], str] = "grain {}".format,
+    box: Box | None = None,
     **more: Any,
 ) -> State:
-    """A state from columns x, y, z, radius or diameter, vx ..., spin_x ..., mass, id; `where` names a bad row."""
+    """A state from columns x, y, z, radius or diameter, vx ..., spin_x ..., mass, id; `where` names a bad row.
+
+    box : what the file says about periodic directions
+    """
     for name in ("x", "y"):
         if name not in columns:
             raise FormatError(path, f"has no column {name}; columns x, y, z and radius are needed")
@@ -99,6 +108,7 @@ def make_state(
         _vectors(columns, "spin_x", "spin_y", "spin_z"),
         np.ascontiguousarray(columns["mass"], dtype=float) if "mass" in columns else None,
         ids,
+        cell=None if box is None else read_cell(*box, dimension),
         **more,
     )
     return state if ids is None else _sorted(path, state, ids)

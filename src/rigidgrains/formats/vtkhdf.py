@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from .box import cell_of
 from .columns import grain_columns
 from .errors import FormatError, FrameError
 from .state import State, Which, make_state
 
 
 def read(path: Path, which: Which) -> State:
-    """The grains of one frame, with gravity and time step of the run."""
+    """The grains of one frame, with gravity and time step of the run; velocities about the flow of a cell."""
     from ..trajectory.errors import TrajectoryError
     from ..trajectory.reader import Trajectory
 
@@ -20,11 +21,14 @@ def read(path: Path, which: Which) -> State:
             if not -count <= index < count:
                 raise FrameError(path, which, count)
             frame = trajectory[index % count]
+            cell, columns = cell_of(frame), grain_columns(frame)
+            columns |= {f"v{axis}": frame.peculiar_velocity[:, k] for k, axis in enumerate("xyz")}
             return make_state(
                 path,
-                grain_columns(frame),
+                columns,
                 frame=frame.index,
                 dimension=frame.dimension,
+                box=None if cell is None else (cell.vectors, cell.origin, cell.periodic),
                 gravity=frame.gravity.astype(float),
                 dt=frame.dt,
             )

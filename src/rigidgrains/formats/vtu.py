@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .box import cell_of
 from .columns import bodies, normal_force, tangential_force
 
 if TYPE_CHECKING:
@@ -36,15 +37,15 @@ def write(job: Job) -> None:
             place = job.inside(name) if job.folder else job.main if kind == "grains" else job.beside
             assert place is not None
             points, data = grid(frame)
-            save(place, points, data, time=frame.time)
+            save(place, points, data, fields={"TimeValue": np.array([frame.time]), **_cell(frame)})
             series[kind].append((frame.time, name))
     if job.folder:
         for kind, steps in series.items():
             job.inside(f"{kind}.pvd").write_text(_collection(steps), encoding="utf-8")
 
 
-def save(path: Path, points: Array, data: Mapping[str, Array], *, time: float) -> None:
-    """Points (n, 3), each a cell of its own, with their data."""
+def save(path: Path, points: Array, data: Mapping[str, Array], *, fields: Mapping[str, Array]) -> None:
+    """Points (n, 3), each a cell of its own, with their data, and fields of the whole."""
     n = len(points)
     blocks: list[Array] = []
     place = 0
@@ -64,7 +65,9 @@ def save(path: Path, points: Array, data: Mapping[str, Array], *, time: float) -
         '<?xml version="1.0"?>',
         f'<VTKFile type="UnstructuredGrid" version="1.0" {ENDIAN} header_type="UInt64">',
         "<UnstructuredGrid>",
-        f"<FieldData>{array('TimeValue', np.array([time]), tuples=True)}</FieldData>",
+        "<FieldData>",
+        *(array(name, values, tuples=True) for name, values in fields.items()),
+        "</FieldData>",
         f'<Piece NumberOfPoints="{n}" NumberOfCells="{n}">',
         "<PointData>",
         *(array(name, values) for name, values in data.items()),
@@ -89,7 +92,17 @@ def save(path: Path, points: Array, data: Mapping[str, Array], *, time: float) -
 
 def _grains(frame: Frame) -> tuple[Array, dict[str, Array]]:
     names = ("radius", "velocity", "spin", "orientation", "mass", "load", "contact_number", "material", "id")
-    return frame.position, {name: getattr(frame, name) for name in names}
+    crossed = {} if frame.image is None else {"image": frame.image}
+    return frame.position, {name: getattr(frame, name) for name in names} | crossed
+
+
+def _cell(frame: Frame) -> dict[str, Array]:
+    """The periodic cell: rows of vectors, origin and directions, in double precision."""
+    cell = cell_of(frame)
+    if cell is None:
+        return {}
+    periodic = cell.periodic[None].astype(np.uint8)
+    return {"cell_vectors": cell.vectors, "cell_origin": cell.origin[None], "cell_periodic": periodic}
 
 
 def _contacts(frame: Frame) -> tuple[Array, dict[str, Array]]:
@@ -102,6 +115,7 @@ def _contacts(frame: Frame) -> tuple[Array, dict[str, Array]]:
         "normal_force": normal_force(frame),
         "tangential_force": tangential_force(frame),
         "status": contacts.status,
+        **({} if contacts.image is None else {"image": contacts.image}),
     }
 
 
