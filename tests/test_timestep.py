@@ -250,6 +250,14 @@ def test_a_part_of_the_overlap_is_removed():
     simulation = Simulation(bodies, dt=0.01, solver=Sweeps(criterion=FixedSweeps(3), gap=0.25))
     simulation.step()
     assert bodies.position[1, 0] - bodies.position[0, 0] - 2.0 == pytest.approx(-0.1 * 0.75)
+    simulation = Simulation(
+        grains([[0, 0, 0], [1.9, 0, 0]], 1.0), dt=0.01, solver=Sweeps(criterion=FixedSweeps(3), gap=0.5, slack=0.04)
+    )
+    simulation.step()
+    apart = simulation.bodies.position[1, 0] - simulation.bodies.position[0, 0]
+    assert apart - 2.0 == pytest.approx(-0.04 - 0.5 * 0.06)  # half of what is beyond the slack
+    with pytest.raises(SceneError, match="with 'g_pos' nothing is removed"):
+        Scene(solver={"slack": 0.1}).build()
     with pytest.raises(ValueError, match="is unknown; choose 'g_pos'"):
         Sweeps(gap=1.5)
     with pytest.raises(SceneError, match="must be 'g_pos', 'g' or a number between 0 and 1"):

@@ -216,6 +216,7 @@ class Contacts:
         dt: float,
         *,
         gap: str | float,
+        slack: float = 0.0,
         speed: Array | None = None,
         before: Array | None = None,
         coloured: bool = False,
@@ -224,11 +225,12 @@ class Contacts:
 
         gap   : "g_pos" closes max(g, 0), Eq. (gpos): overlaps stop growing; "g" removes overlaps within the step; a
                 number between 0 and 1 that part of them
+        slack : overlap, over the mean radius, that is left alone
         speed : (n,) m/s, least relative speeds for the choice of candidates
         before : (bodies, 8) motion at the beginning of the step, for laws that ask; the present one if absent
         coloured : rows of grain pairs colour after colour, not in list order
         """
-        part = removed_part(gap)
+        part, left = removed_part(gap), slack * float(bodies.radius.mean()) if slack else 0.0
         self.candidates = choose(bodies, neighbours, dt, speed, coloured=coloured)
         pairs, walls = self.candidates.pairs, self.candidates.walls
         self.count = self.candidates.count
@@ -243,7 +245,7 @@ class Contacts:
         listed = neighbours.pairs
         what = (
             listed.start, listed.partner, listed.image, bodies.shifts, pairs.row, pairs.last, bodies.position,
-            bodies.radius, bodies.motion, bodies.material, bodies.friction, part, self._carried, self._pairs,
+            bodies.radius, bodies.motion, bodies.material, bodies.friction, part, left, self._carried, self._pairs,
             self._image, self._geometry, self._forces,
         )  # fmt: skip
         in_parts(lambda begin, end: _fill_pairs(begin, end, *what), bodies.count, weight=4)
@@ -259,7 +261,7 @@ class Contacts:
             body, stride = (self._place_elements(bodies, near), 1) if turning else (bodies.count + w, 0)
             _fill_wall(
                 near.grains, body, stride, near.gap, near.normal, near.last, bodies.motion, bodies.material,
-                bodies.friction[wall.material], part,
+                bodies.friction[wall.material], part, left,
                 self._carried, self._pairs[rows], self._geometry[rows], self._forces[rows],
             )  # fmt: skip
             self._geometry[rows, 3] += near.sink
@@ -382,6 +384,7 @@ def _fill_pairs(  # type: ignore[no-untyped-def]
     material,
     friction,
     part,
+    slack,
     carried,
     pairs,
     images,
@@ -403,28 +406,42 @@ def _fill_pairs(  # type: ignore[no-untyped-def]
             geometry[c, 0], geometry[c, 1], geometry[c, 2] = x / distance, y / distance, z / distance
             g = distance - radius[i] - radius[j]
             _fill_row(
-                c, i, j, g, part, friction[material[i], material[j]], last[k], motion, carried, pairs, geometry, forces
+                c,
+                i,
+                j,
+                g,
+                part,
+                slack,
+                friction[material[i], material[j]],
+                last[k],
+                motion,
+                carried,
+                pairs,
+                geometry,
+                forces,
             )
 
 
 @kernel
 def _fill_wall(  # type: ignore[no-untyped-def]
-    grains, body, stride, gap, normal, last, motion, material, friction, part, carried, pairs, geometry, forces
+    grains, body, stride, gap, normal, last, motion, material, friction, part, slack, carried, pairs, geometry, forces
 ):
     """Contact rows of one wall: every contact with the same body, or each with its own surface element."""
     for c in range(grains.size):
         i = grains[c]
         geometry[c, 0], geometry[c, 1], geometry[c, 2] = normal[c, 0], normal[c, 1], normal[c, 2]
         j = body + stride * c
-        _fill_row(c, i, j, gap[c], part, friction[material[i]], last[c], motion, carried, pairs, geometry, forces)
+        _fill_row(
+            c, i, j, gap[c], part, slack, friction[material[i]], last[c], motion, carried, pairs, geometry, forces
+        )
 
 
 @kernel
-def _fill_row(c, i, j, g, part, mu, last, motion, carried, pairs, geometry, forces):  # type: ignore[no-untyped-def]
+def _fill_row(c, i, j, g, part, slack, mu, last, motion, carried, pairs, geometry, forces):  # type: ignore[no-untyped-def]
     """Masses, friction and carried force of one contact whose normal is set."""
     pairs[c, 0], pairs[c, 1] = i, j
     inverse = motion[i, 6] + motion[j, 6]
-    geometry[c, 3] = g if g > 0.0 else part * g
+    geometry[c, 3] = g if g > 0.0 else part * min(g + slack, 0.0)
     geometry[c, 4] = 1.0 / inverse  # Eq. (m-n)
     geometry[c, 5] = 1.0 / (inverse + (motion[i, 7] + motion[j, 7]))  # Eq. (m-t)
     geometry[c, 6] = mu

@@ -227,7 +227,7 @@ def _chosen(method: str, settings: Solver) -> Solver:
     known = get_args(Solver.model_fields["method"].annotation)
     if method not in known:
         raise ValueError(f"--solver {method} is unknown; choose one of {', '.join(known)}")
-    return settings if method == settings.method else Solver(method=method, gap=settings.gap)
+    return settings if method == settings.method else Solver(method=method, gap=settings.gap, slack=settings.slack)
 
 
 def _copy_scene(path: Path, folder: Path, files: list[Path]) -> None:

@@ -208,6 +208,7 @@ class Simulation:
                 self.neighbours,
                 dt,
                 gap=self.solver.gap,
+                slack=self.solver.slack,
                 speed=speed,
                 before=self._kept,
                 coloured=self.solver.coloured,

@@ -155,7 +155,7 @@ class Wall:
     def surface_velocity(self, velocity: Array, points: Array) -> Array:
         """Velocity (m, 3) of the wall's material at surface points (m, 3), for translation `velocity`."""
         if not self.drive.rotates:
-            return np.broadcast_to(velocity, points.shape)
+            return np.tile(velocity, (len(points), 1))
         about = self.shape.point if self.drive.about is None else self.drive.about
         return velocity + np.cross(self.drive.spin, points - about)
 

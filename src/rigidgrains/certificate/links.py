@@ -217,7 +217,8 @@ class Links:
         """
         figures = self.state.frame.figures
         part = figures["removed_part"] if "removed_part" in figures else float(figures["floor"] < 0.0)
-        gap = np.where(self.gap > 0.0, self.gap, part * self.gap)
+        slack = figures.get("slack", 0.0)
+        gap = np.where(self.gap > 0.0, self.gap, part * np.minimum(self.gap + slack, 0.0))
         for w, some in self.at_wall:
             if self.bends(w) and some.size:
                 gap[some] += self._bend(w, some)

@@ -48,7 +48,7 @@ class PairCandidates:
 
 @dataclass
 class WallCandidates:
-    """Grains near one wall: gap (m,), normal (m, 3), surface velocity (m, 3), previous contact row (m,).
+    """Grains near one wall: gap (m,), normal (m, 3), surface velocity (m, 3) or (1, 3), previous contact row (m,).
 
     sink : (m,) m, <= 0, how much each would sink into the wall within the step by gliding straight along it, see `sink`
     """
@@ -61,13 +61,16 @@ class WallCandidates:
     sink: Array
 
     def __getitem__(self, some: NDArray[np.int64]) -> WallCandidates:
+        velocity = self.velocity if len(self.velocity) == 1 else self.velocity[some]
         return WallCandidates(
-            self.grains[some], self.gap[some], self.normal[some], self.velocity[some], self.last[some], self.sink[some]
+            self.grains[some], self.gap[some], self.normal[some], velocity, self.last[some], self.sink[some]
         )
 
     def approach(self, bodies: Bodies) -> Array:
         """Speed of each grain towards the surface (m/s)."""
-        return ((bodies.motion[self.grains, 0:3] - self.velocity) * self.normal).sum(axis=1)
+        speed = np.empty(len(self.grains))
+        approach(self.grains, self.normal, self.velocity, bodies.motion, speed)
+        return speed
 
 
 @dataclass
@@ -141,8 +144,9 @@ def overlooked(bodies: Bodies, neighbours: Neighbours, dt: float) -> Array | Non
     neighbours.widen(bodies, dt)
     pairs, least = neighbours.pairs, UNSEEN * bodies.radius.min()
     near = [_near_wall(bodies, w, listed, dt) for w, listed in enumerate(neighbours.walls)]
-    idle = [wall[np.flatnonzero(wall.last < 0)] for wall in near]
-    unseen = any((wall.gap + wall.sink - dt * wall.approach(bodies) < -least).any() for wall in idle)
+    unseen = any(
+        ((wall.last < 0) & (wall.gap + wall.sink - dt * wall.approach(bodies) < -least)).any() for wall in near
+    )
     position, shifts = bodies.position, bodies.shifts
     if bodies.flows:  # where the flow alone will take them
         ahead = np.eye(3) + dt * bodies.flow[:, 0:3].T
@@ -161,9 +165,10 @@ def _near_wall(bodies: Bodies, w: int, listed: WallList, dt: float) -> WallCandi
     wall = bodies.walls[w]
     grains = listed.grains
     gap, normal = wall.shape.gaps(grains, bodies.position, bodies.radius)
-    velocity = wall.surface_velocity(
-        bodies.motion[bodies.count + w, 0:3], bodies.position[grains] + (bodies.radius[grains] + gap)[:, None] * normal
-    )
+    velocity = bodies.motion[bodies.count + w : bodies.count + w + 1, 0:3].copy()
+    if wall.drive.rotates:
+        points = bodies.position[grains] + (bodies.radius[grains] + gap)[:, None] * normal
+        velocity = wall.surface_velocity(velocity[0], points)
     near = WallCandidates(grains, gap, normal, velocity, listed.last.copy(), np.zeros(len(grains)))
     if wall.bends and len(grains):
         near.sink = sink(bodies, w, near, dt)
@@ -201,6 +206,15 @@ def _relative_speeds(
         rate = strain_rate(bodies)
         speed = (speed + rate * (2.0 * bodies.radius + bodies.reach)) / (1.0 - dt * rate)
     return speed
+
+
+@kernel
+def approach(grains, normal, velocity, motion, speed):  # type: ignore[no-untyped-def]
+    """Speed of each listed grain towards a surface, whose velocity is one for all or one for each."""
+    for k in range(grains.size):
+        i, at = grains[k], k % len(velocity)
+        x, y, z = motion[i, 0] - velocity[at, 0], motion[i, 1] - velocity[at, 1], motion[i, 2] - velocity[at, 2]
+        speed[k] = x * normal[k, 0] + y * normal[k, 1] + z * normal[k, 2]
 
 
 @kernel

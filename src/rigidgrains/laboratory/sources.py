@@ -93,7 +93,7 @@ class Tap(Sweeps):
     """A solver that keeps a copy of the last problem it was given, and hands it on."""
 
     def __init__(self, solver: Sweeps) -> None:
-        super().__init__(order=solver.order, gap=solver.gap)
+        super().__init__(order=solver.order, gap=solver.gap, slack=solver.slack)
         self.solver = solver
         self.seen: ContactProblem | None = None
 

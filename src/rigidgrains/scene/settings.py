@@ -175,6 +175,7 @@ class Solver(Section):
     gap: GapPolicy = Field(
         default="g_pos", description="gap in the law: open gaps only, overlaps too, or a part of them (0 to 1)"
     )
+    slack: Fraction = Field(default=0.0, description="overlap that is left alone where gap removes it (mean radii)")
 
     sleep: bool = Field(default=False, description="leave clusters at rest out of the sweeps until they are disturbed")
 
@@ -215,6 +216,8 @@ class Solver(Section):
             yield self.wrong("sleep", f"does not go with criterion = '{self.criterion}'; take 'local' or 'residual'")
         if self.given("max_sweeps") and self.criterion == "fixed":
             yield self.wrong("max_sweeps", "bounds the other criteria, not 'fixed'; remove it or write sweeps")
+        if self.slack > 0.0 and self.gap in ("g_pos", 0.0):
+            yield self.wrong("slack", "belongs to gap = 'g' or a number such as 0.3; with 'g_pos' nothing is removed")
         if self.sweeps is None and self.criterion == "fixed":
             yield Problem("sweeps", ABSENT, "missing; give the number of sweeps for criterion = 'fixed'")
 

@@ -33,6 +33,7 @@ def make_solver(settings: Solver) -> Sweeps:
         criterion=_criterion(settings),
         max_sweeps=settings.max_sweeps,
         gap=settings.gap,
+        slack=settings.slack,
         sleep=settings.sleep,
         **own,
     )

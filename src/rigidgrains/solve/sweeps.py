@@ -60,6 +60,7 @@ class Sweeps:
     criterion  : LocalCriterion, GlobalCriterion, FixedSweeps, RigidSweeps, ResidualCriterion or MomentumCriterion
     max_sweeps : a step that needs more ends unconverged, and is counted as such
     gap        : "g_pos" or "g", the gap that the shock law closes, or the part of an overlap that a step removes
+    slack      : overlap, over the mean radius, that is left alone where overlaps are removed
     sleep      : leave out clusters at rest, see awake.py
     rigidity   : in place of a criterion, the l_diff over L that each step is to reach, 2.0 for instance
     """
@@ -68,6 +69,7 @@ class Sweeps:
     criterion: Criterion = field(default_factory=LocalCriterion)
     max_sweeps: int = 5000
     gap: str | float = "g_pos"
+    slack: float = 0.0
     sleep: bool = False
     rigidity: InitVar[float | None] = None
 
@@ -83,6 +85,8 @@ class Sweeps:
                 f"gap {self.gap!r} is unknown; choose 'g_pos' (overlaps stop growing), 'g' (removed), or the part "
                 "that a step removes, between 0 and 1"
             )
+        if not 0.0 <= self.slack < 1.0:
+            raise ValueError(f"slack = {self.slack} is no overlap to leave alone; give 0 to 1, over the mean radius")
         if self.max_sweeps < 1:
             raise ValueError(f"max_sweeps = {self.max_sweeps} finds no force; give at least 1")
 

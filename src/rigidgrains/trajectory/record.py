@@ -52,6 +52,7 @@ def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[s
     scalars = (known or figures(simulation)) | {
         "whole": float(whole),
         "removed_part": removed_part(simulation.solver.gap),
+        "slack": simulation.solver.slack * float(bodies.radius.mean()) if simulation.solver.slack else 0.0,
     }
     return Cloud(
         simulation.time,
