@@ -97,7 +97,8 @@ def delassus_blocks(packing: dict, frames):
     contact, body = np.tile(np.arange(contacts), 2), packing["pairs"].T.ravel()
     sign = np.repeat([-1.0, 1.0], contacts)
 
-    mobile = np.flatnonzero(packing["inverse_mass"][body] + packing["inverse_spin"][body])
+    # a guided piston has r^2/I = -1/M: its sum is zero, and yet it moves
+    mobile = np.flatnonzero((packing["inverse_mass"][body] != 0.0) | (packing["inverse_spin"][body] != 0.0))
     order = mobile[np.argsort(body[mobile], kind="stable")]
     contact, body, sign = contact[order], body[order], sign[order]
     first, last = np.searchsorted(body, body, "left"), np.searchsorted(body, body, "right")

@@ -1,0 +1,169 @@
+"""Races against other codes: the settling column, contact updates per second, time to a residual, memory per grain.
+
+    python benchmarks/peers/run.py [--quick] [--sizes 1000,8000] [--only column,updates,residual,memory]
+                                   [--python PYTHON] [--json FILE] [--plot FILE]
+
+One core each, CPU seconds, each ratio from one run. LAMMPS, LIGGGHTS and Siconos come from Debian (`apt-get install
+lammps liggghts python3-siconos`), pybullet and MuJoCo from PyPI, in the running Python or in the one named by --python.
+Who is not there is named as absent.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+os.environ.update(NUMBA_NUM_THREADS="1", OMP_NUM_THREADS="1", RIGIDGRAINS_THREADS="1")
+
+import column_lammps
+import numpy as np
+import siconos_nsgs
+from column import Column
+
+from rigidgrains import bench
+
+HERE = Path(__file__).parent
+BOUNDS = (6e-3, 1e-3)
+# Step and iterations that keep the mean overlap of 1000 grains below 1e-3
+WORKERS = {"pybullet": ("column_bullet.py", 0.02, 30), "mujoco": ("column_mujoco.py", 0.016, 20)}
+PATIENCE = 120.0  # CPU seconds until they are stopped
+CONTACTS = {3_000: 1_190, 20_000: 7_800, 70_000: 26_700}  # contacts of how many grains of the dense packing
+
+
+def main() -> None:
+    wanted = arguments()
+    races = {"column": column_race, "updates": updates_race, "residual": residual_race, "memory": memory_race}
+    records = {name: races[name](wanted) for name in wanted.only.split(",")}
+    if wanted.json:
+        Path(wanted.json).write_text(json.dumps(records, indent=1) + "\n")
+    if wanted.plot and "column" in records:
+        from plot import draw
+
+        draw(records["column"], wanted.plot)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Races against other codes")
+    parser.add_argument("--quick", action="store_true", help="1000 grains, one size of packing")
+    parser.add_argument("--sizes", default="", help="grains of the columns, 1000,8000,64000 if absent")
+    parser.add_argument("--only", default="column,updates,residual,memory")
+    parser.add_argument("--python", default=sys.executable, help="a Python that has pybullet and mujoco")
+    parser.add_argument("--json", help="file for all figures")
+    parser.add_argument("--plot", default="", help="file for a picture of the column race")
+    wanted = parser.parse_args()
+    wanted.sizes = [int(n) for n in wanted.sizes.split(",") if n] or ([1000] if wanted.quick else [1000, 8000, 64_000])
+    return wanted
+
+
+def column_race(wanted: argparse.Namespace) -> list[dict]:
+    """Each code settles the same column; ratios of CPU seconds."""
+    records = []
+    for grains in wanted.sizes:
+        for bound in BOUNDS:
+            ours = worker(sys.executable, "column_own.py", grains, bound)
+            print(
+                f"\n{grains:,} grains, mean overlap below {bound:g} radii: CPU seconds, and over those of rigidgrains"
+            )
+            tell("rigidgrains", ours, ours)
+            record = {"grains": grains, "bound": bound, "rigidgrains": ours}
+            for program in ("lammps", "liggghts"):
+                record[program] = column_lammps.run(program, grains, bound)
+                tell(program, record[program], ours)
+            for name in WORKERS if bound == BOUNDS[-1] and grains <= 8000 else ():
+                record[name] = settle(wanted.python, name, grains)
+                tell(name, record[name], ours)
+            records.append(record)
+    return records
+
+
+def settle(python: str, name: str, grains: int) -> dict:
+    """A column by a code of another Python; what it has not come through counts at the rate of the rest."""
+    script, dt, iterations = WORKERS[name]
+    column = Column(grains)
+    with tempfile.TemporaryDirectory() as folder:
+        state = Path(folder) / "state.npz"
+        np.savez(
+            state, position=column.position, radius=column.radius, width=column.width, height=column.height,
+            time=column.time,
+        )  # fmt: skip
+        record = worker(python, script, state, dt, iterations, PATIENCE)
+    if "absent" in record:
+        return record
+    left = column.judge(np.array(record.pop("position")), np.array(record.pop("velocity")))
+    return record | left | {"seconds": record["seconds"] / record["part"]}
+
+
+def worker(python: str, script: str, *words: object) -> dict:
+    """What a worker prints as JSON."""
+    done = subprocess.run([python, HERE / script, *map(str, words)], capture_output=True, text=True)
+    try:
+        return json.loads(done.stdout.strip().splitlines()[-1])
+    except (ValueError, IndexError):
+        return {"absent": (done.stderr.strip() or "the worker failed").splitlines()[-1]}
+
+
+def tell(name: str, one: dict, ours: dict) -> None:
+    if "absent" in one:
+        print(f"  {name:<12} absent: {one['absent']}")
+        return
+    more = "".join(f", {key} {one[key]:.1e}" for key in ("energy", "imbalance") if key in one)
+    ended = "" if one.get("part", 1.0) == 1.0 else f", stopped after {one['part']:.0%}"
+    print(
+        f"  {name:<12} {one['seconds']:9.2f} s {one['seconds'] / ours['seconds']:7.1f}, {one['steps']:,} steps, "
+        f"overlap {one['mean_overlap']:.1e} mean, {one['overlap_99']:.1e} 99 %{more}{ended}"
+    )
+
+
+def updates_race(wanted: argparse.Namespace) -> list[dict]:
+    """Contact updates per second on dense packings, against Siconos' best exact one-contact solver and Bullet."""
+    records = []
+    for grains in list(CONTACTS.values())[: 1 if wanted.quick else 3]:
+        bodies, problem = bench.dense_problem(grains)
+        with tempfile.TemporaryDirectory() as folder:
+            packing, spheres = Path(folder) / "packing.npz", Path(folder) / "spheres.npz"
+            siconos_nsgs.export(problem, packing)
+            np.savez(
+                spheres, position=bodies.position, velocity=bodies.velocity, spin=bodies.spin,
+                radius=bodies.radius[0] * 1.0005, mu=0.3, dt=problem.dt,
+            )  # fmt: skip
+            ours = problem.count / bench.sweep_seconds(problem, "ordered", 20)
+            peers = {"siconos": siconos_nsgs.run_peer(packing)}
+            peers["bullet"] = worker(wanted.python, "bullet_updates.py", spheres)
+        rates = {
+            "siconos": peers["siconos"].get("best", 0.0), "bullet": peers["bullet"].get("updates_per_second", 0.0)
+        }  # fmt: skip
+        print(f"\n{problem.count:,} contacts: {ours / 1e6:.1f} million contact updates per second")
+        for name, rate in rates.items():
+            if not rate:
+                print(f"  {name:<12} absent: {peers[name].get('absent')}")
+            else:
+                print(f"  {name:<12} {rate / 1e6:.2f}, {ours / rate:.1f} times slower")
+        records.append({"contacts": problem.count, "rigidgrains": ours, **peers})
+    return records
+
+
+def residual_race(wanted: argparse.Namespace) -> dict:
+    """Time to a residual against Siconos: siconos_fclib.py."""
+    print("\nTime to a residual of 1e-4 and 1e-6 against Siconos' NSGS")
+    record = worker(sys.executable, "siconos_fclib.py", "--json")
+    for name, one in record.items():
+        if name != "absent":
+            ratios = ", ".join(f"{ratio:.0f} to {key}" for key, ratio in one["ratio"].items()) or "no ratio"
+            print(f"  {name:<22} siconos over rigidgrains: {ratios}")
+    return record
+
+
+def memory_race(wanted: argparse.Namespace) -> dict:
+    """Bytes per grain at the peak, contacts included, against what LAMMPS says of itself."""
+    record = {"rigidgrains": bench.bytes_per_grain(100_000), "lammps": column_lammps.bytes_per_grain(64_000)}
+    print("\nBytes per grain")
+    for name, one in record.items():
+        print(f"  {name:<12} {'absent' if one is None else f'{one:.0f}'}")
+    return record
+
+
+if __name__ == "__main__":
+    main()
