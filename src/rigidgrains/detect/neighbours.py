@@ -77,7 +77,7 @@ class Neighbours:
         ]
         if self._stale(bodies, steps, dt):
             steps = [step or _wall_step(bodies, w, dt) for w, step in enumerate(steps)]
-            self._build(bodies, steps, dt)
+            self._build(bodies, steps, dt, self.skin)  # attempts at a step differ: what one needs the next may need too
             self._count_travel(bodies, steps)
 
     def _count_travel(self, bodies: Bodies, steps: list[float]) -> None:
@@ -110,7 +110,8 @@ class Neighbours:
         reference = cell.origin + (self.reference - cell.origin) @ stretch
         return reference, skin / (1.0 + dt * strain_rate(bodies))
 
-    def _build(self, bodies: Bodies, steps: list[float], dt: float) -> None:
+    def _build(self, bodies: Bodies, steps: list[float], dt: float, before: Array | None = None) -> None:
+        """Make the lists, with skins for the present motion and no thinner than those `before`."""
         old_pairs, old_walls = self.pairs, self.walls
         least, widest = SKIN * bodies.radius.min(), WIDEST * bodies.radius.mean()
         self.skin = np.empty(bodies.count)
@@ -120,6 +121,8 @@ class Neighbours:
         else:
             what = bodies.motion, least, widest, dt, self.skin
             in_parts(lambda begin, end: _set_skin(begin, end, *what), bodies.count)
+        if before is not None:
+            np.maximum(self.skin, before, out=self.skin)
         expected = len(old_pairs.partner) * 5 // 4
         wide = bodies.radius + self.skin + 0.5 * bodies.reach
         self.pairs = find_pairs(bodies.position, wide, bodies.cell, capacity=expected)
