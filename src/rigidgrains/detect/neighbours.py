@@ -110,8 +110,8 @@ class Neighbours:
         reference = cell.origin + (self.reference - cell.origin) @ stretch
         return reference, skin / (1.0 + dt * strain_rate(bodies))
 
-    def _build(self, bodies: Bodies, steps: list[float], dt: float, before: Array | None = None) -> None:
-        """Make the lists, with skins for the present motion and no thinner than those `before`."""
+    def _build(self, bodies: Bodies, steps: list[float], dt: float, thinnest: Array | None = None) -> None:
+        """Make the lists, with skins for the present motion and no thinner than the `thinnest`."""
         old_pairs, old_walls = self.pairs, self.walls
         least, widest = SKIN * bodies.radius.min(), WIDEST * bodies.radius.mean()
         self.skin = np.empty(bodies.count)
@@ -121,8 +121,8 @@ class Neighbours:
         else:
             what = bodies.motion, least, widest, dt, self.skin
             in_parts(lambda begin, end: _set_skin(begin, end, *what), bodies.count)
-        if before is not None:
-            np.maximum(self.skin, before, out=self.skin)
+        if thinnest is not None:
+            np.maximum(self.skin, thinnest, out=self.skin)
         expected = len(old_pairs.partner) * 5 // 4
         wide = bodies.radius + self.skin + 0.5 * bodies.reach
         self.pairs = find_pairs(bodies.position, wide, bodies.cell, capacity=expected)
