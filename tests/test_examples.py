@@ -7,7 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+import rigidgrains as rg
 
 ROOT = Path(__file__).parent.parent
 
@@ -35,6 +38,24 @@ def test_press(tmp_path):
     assert carried == pytest.approx(weight, rel=2e-3)
     assert (tmp_path / "press.png").exists()
     assert (tmp_path / "press-history.png").exists()
+
+
+def test_million(tmp_path):
+    """The same column with 2000 spheres: it falls, spreads, and is certified to be a heap on the floor."""
+    text = (ROOT / "examples" / "million.toml").read_text()
+    small = {"1_000_000": "2000", "[[-0.1, -0.1, 0], [0.1, 0.1, 0.28]]": "[[-0.013, -0.013, 0], [0.013, 0.013, 0.04]]"}
+    for word, other in small.items():
+        assert text.count(word) == 1
+        text = text.replace(word, other)
+    (tmp_path / "column.toml").write_text(text)
+    simulation = rg.Simulation(rg.load_scene(tmp_path / "column.toml"))
+    assert simulation.solver.coloured
+    height = simulation.bodies.position[:, 2].mean()
+    simulation.run(until=0.15)
+    position = simulation.bodies.position
+    assert position[:, 2].mean() < 0.7 * height
+    assert np.abs(position[:, :2]).max() > 0.015
+    assert (position[:, 2] > 0.95 * simulation.bodies.radius).all()
 
 
 def test_the_readme_shows_the_first_example():

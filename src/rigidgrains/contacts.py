@@ -237,8 +237,9 @@ class Contacts:
         self._forces, self._carried = self._carried, self._forces
         if self.count > len(self._pairs):
             room = self.count + self.count // 8 + 16
+            del self._pairs, self._geometry, self._image, self._forces  # before more is asked for
             self._pairs, self._geometry = np.empty((room, 2), np.int32), np.empty((room, 8))
-            self._image = np.empty(room, np.int8)
+            self._image, self._forces = np.empty(room, np.int8), np.empty((0, 0))
         width = 7 if any(law.extended for law in bodies.laws) else 4
         if self.count > len(self._forces) or self._forces.shape[1] != width:
             self._forces = np.empty((len(self._pairs), width))

@@ -60,7 +60,20 @@ def near_pairs(
     radius : (n,) m, with whatever skin each grain is given; capacity : pairs to expect
     rows   : grains beyond so many are ghosts, and most pairs of two ghosts are left out
     """
-    radius = radius + 0.5 * reach
+    start, found = _find(position, radius + 0.5 * reach, capacity, len(radius) if rows is None else rows)
+    earlier = 0
+    for _, begin, end, partner in found:
+        start[begin:end] += earlier
+        earlier += len(partner)
+    start[-1] = earlier
+    partner, tested = np.concatenate([some[-1] for some in found]), sum(some[0] for some in found)
+    return PairList(start, partner, np.full(earlier, -1, np.int32), np.zeros(earlier, np.int8), tested)
+
+
+def _find(
+    position: Array, radius: Array, capacity: int, rows: int
+) -> tuple[NDArray[np.int64], list[tuple[int, int, int, Index]]]:
+    """Fill the grid and search it part by part: where rows begin within a part; tests, grains and partners of each."""
     n = len(radius)
     level, size, largest = _levels(radius)
     origin = np.array([column.min() for column in position.T])  # by column: quicker than along an axis
@@ -74,8 +87,7 @@ def near_pairs(
     member, key, sphere = np.empty(n, np.int32), np.empty(n, np.int64), np.empty((n, 4))
     _fill(position, radius, level, origin, size, extent, table, first, member, key, sphere)
     start = np.empty(n + 1, np.int64)
-    ends = n if rows is None else rows
-    cells = position, radius, level, origin, size, largest, extent, table, first, member, key, sphere, ends, start
+    cells = position, radius, level, origin, size, largest, extent, table, first, member, key, sphere, rows, start
 
     def search(begin: int, end: int) -> tuple[int, int, int, Index]:
         room = (max(capacity, 4 * n) * (end - begin)) // n + 65  # one place is scratch
@@ -86,13 +98,7 @@ def near_pairs(
                 return tested, begin, end, partner[:found]
             room = found + 1
 
-    found, earlier = in_parts(search, n, weight=16), 0
-    for _, begin, end, partner in found:
-        start[begin:end] += earlier
-        earlier += len(partner)
-    start[n] = earlier
-    partner, tested = np.concatenate([some[-1] for some in found]), sum(some[0] for some in found)
-    return PairList(start, partner, np.full(earlier, -1, np.int32), np.zeros(earlier, np.int8), tested)
+    return start, in_parts(search, n, weight=16)
 
 
 def _levels(radius: Array) -> tuple[Index, Array, Array]:
@@ -114,6 +120,15 @@ def _cell(x, y, z, origin, size):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def _home(i, position, level, origin, size, extent, table):  # type: ignore[no-untyped-def]
+    """Bucket and cell of a grain."""
+    a = level[i]
+    ix, iy, iz = _cell(position[i, 0], position[i, 1], position[i, 2], origin, size[a])
+    own = ix + extent[a, 0] * (iy + extent[a, 1] * iz)
+    return table[a] + (own & (table[a + 1] - table[a] - 1)), own
+
+
+@kernel
 def _fill(  # type: ignore[no-untyped-def]
     position, radius, level, origin, size, extent, table, first, member, key, sphere
 ):
@@ -122,21 +137,16 @@ def _fill(  # type: ignore[no-untyped-def]
     key and sphere hold the cell, centre and radius of each member, so that a search reads memory in line.
     """
     n = level.size
-    home = np.empty(n, np.int64)
-    own = np.empty(n, np.int64)
     for i in range(n):
-        a = level[i]
-        ix, iy, iz = _cell(position[i, 0], position[i, 1], position[i, 2], origin, size[a])
-        own[i] = ix + extent[a, 0] * (iy + extent[a, 1] * iz)
-        home[i] = table[a] + (own[i] & (table[a + 1] - table[a] - 1))
-        first[home[i] + 1] += 1
+        home, _ = _home(i, position, level, origin, size, extent, table)
+        first[home + 1] += 1
     for b in range(first.size - 1):
         first[b + 1] += first[b]
     for i in range(n - 1, -1, -1):
-        b = home[i] + 1
-        first[b] -= 1
-        m = first[b]
-        member[m], key[m] = i, own[i]
+        home, own = _home(i, position, level, origin, size, extent, table)
+        first[home + 1] -= 1
+        m = first[home + 1]
+        member[m], key[m] = i, own
         sphere[m, 0], sphere[m, 1], sphere[m, 2] = position[i, 0], position[i, 1], position[i, 2]
         sphere[m, 3] = radius[i]
     for b in range(first.size - 1):

@@ -133,10 +133,10 @@ class Coloured(Order):
     coloured = True
 
     def begin(self, problem: ContactProblem, among: Index | None = None) -> None:
-        super().begin(problem, among)
         if among is None and problem.colouring is not None:
             self._colouring = problem.colouring
         else:
+            super().begin(problem, among)
             self._colouring = find_colouring(problem, self._sequence)
 
     def sequence(self, rng: Generator) -> Index:
