@@ -4,6 +4,7 @@ import {
   BufferAttribute, Color, CylinderGeometry, DynamicDrawUsage, GLSL3, InstancedBufferAttribute, InstancedBufferGeometry,
   Mesh, ShaderMaterial,
 } from "three";
+import { nearest } from "./cell.js";
 
 const VERTEX = `
 in vec3 start, end; in float width, tone;
@@ -53,22 +54,29 @@ export class Bars {
   // Draw the contacts with a force above the threshold (N); `strong` (N) is as wide as `widest` (m).
   show(frame, threshold, strong, widest) {
     const { contacts, position } = frame;
-    if (contacts.count > this.room) this.make(Math.ceil(contacts.count * 1.2) + 16);
+    const room = contacts.count * (frame.cell ? 2 : 1); // a bar through a face has two halves
+    if (room > this.room) this.make(Math.ceil(room * 1.2) + 16);
+    const towards = frame.cell ? nearest(frame.cell) : (way) => ({ way, through: false });
     const { start, end, width, tone } = this.mesh.geometry.attributes;
-    let drawn = 0;
+    let drawn = 0, told = 0;
     for (let c = 0; c < contacts.count; c++) {
       if (contacts.force[c] < threshold) continue;
       const a = 3 * contacts.a[c], b = 3 * contacts.b[c], wall = contacts.b[c] >= contacts.grains;
-      for (let x = 0; x < 3; x++) {
-        start.array[3 * drawn + x] = position[a + x];
-        end.array[3 * drawn + x] = wall ? position[a + x] + contacts.way[3 * c + x] : position[b + x];
+      const known = wall ? contacts.way.subarray(3 * c, 3 * c + 3) : [0, 1, 2].map((x) => position[b + x] - position[a + x]);
+      const { way, through } = wall ? { way: known, through: false } : towards(known);
+      told++;
+      for (const [from, share] of through ? [[a, 0.5], [b, -0.5]] : [[a, 1]]) {
+        for (let x = 0; x < 3; x++) {
+          start.array[3 * drawn + x] = position[from + x];
+          end.array[3 * drawn + x] = position[from + x] + share * way[x];
+        }
+        width.array[drawn] = widest * Math.min(contacts.force[c] / strong, 1.3);
+        tone.array[drawn++] = contacts.status[c] === 2 ? 1 : 0;
       }
-      width.array[drawn] = widest * Math.min(contacts.force[c] / strong, 1.3);
-      tone.array[drawn++] = contacts.status[c] === 2 ? 1 : 0;
     }
     for (const attribute of [start, end, width, tone]) attribute.needsUpdate = true;
     this.mesh.geometry.instanceCount = drawn;
-    return drawn;
+    return told;
   }
 
   make(room) {

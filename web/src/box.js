@@ -1,5 +1,6 @@
 // What the first view shows: all grains, the finite walls, and planes that are not far away.
 
+import { corners } from "./cell.js";
 import { dot, plus } from "./cut.js";
 
 export function sceneBox(head, frame) {
@@ -9,6 +10,7 @@ export function sceneBox(head, frame) {
     low = low.map((x, k) => Math.min(x, p[k]));
     high = high.map((x, k) => Math.max(x, p[k]));
   };
+  if (frame.cell) for (const { place, known } of corners(frame.cell, frame.origin)) grow(place.map((x, k) => (known[k] ? x : (low[k] + high[k]) / 2)));
   const middle = plus(low, high).map((x) => x / 2), half = plus(high, low, -1).map((x) => x / 2);
   for (const wall of frame.walls) {
     const point = plus(wall.point, frame.origin, -1);

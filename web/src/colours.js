@@ -14,6 +14,7 @@ export const NAMES = 12;
 export const QUANTITIES = {
   load: { label: "load", unit: "N", map: "viridis", values: (f) => f.load, zero: true },
   speed: { label: "speed", unit: "m/s", map: "plasma", values: (f) => lengths(f.velocity, f.n), zero: true },
+  peculiar: { label: "speed about the flow of the cell", unit: "m/s", map: "plasma", values: peculiar, zero: true },
   rotation: { label: "angle turned", unit: "rad", map: "twilight", values: (f) => f.turn, range: [0, 2 * Math.PI] },
   radius: { label: "radius", unit: "m", map: "cividis", values: (f) => f.radius },
   contacts: { label: "contacts of a grain", unit: "", map: "viridis", values: (f) => f.number, zero: true, whole: true },
@@ -61,6 +62,18 @@ export function tones(name, values, [low, high]) {
 export function lengths(vectors, n) {
   const values = new Float32Array(n);
   for (let i = 0; i < n; i++) values[i] = Math.hypot(vectors[3 * i], vectors[3 * i + 1], vectors[3 * i + 2]);
+  return values;
+}
+
+function peculiar(frame) {
+  const { cell, position, velocity, origin, n } = frame;
+  if (!cell) return lengths(velocity, n);
+  const values = new Float32Array(n);
+  for (let i = 0; i < n; i++) {
+    const at = [0, 1, 2].map((x) => position[3 * i + x] + origin[x] - cell.origin[x]);
+    const c = cell.rate.map((row, x) => velocity[3 * i + x] - row[0] * at[0] - row[1] * at[1] - row[2] * at[2]);
+    values[i] = Math.hypot(...c);
+  }
   return values;
 }
 

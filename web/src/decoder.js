@@ -1,5 +1,6 @@
 // Whole numbers back to a frame: positions (m), velocities (m/s), forces (N). Mirrors view/page/frames.py.
 
+import { intoCell } from "./cell.js";
 import { restore, unpack } from "./packet.js";
 
 const AXES = ["x", "y", "z"];
@@ -16,6 +17,7 @@ export class Decoder {
     this.before = {};
     this.contacts = null;
     this.walls = [];
+    this.cell = null;
     this.velocity = null;
     this.time = 0;
   }
@@ -25,9 +27,10 @@ export class Decoder {
     const { head, channels } = unpack(bytes);
     if (head.key) this.forget();
     if (head.walls) this.walls = head.walls;
+    if (head.cell) this.cell = head.cell;
     const { radius, id } = statics[head.static];
     const n = radius.length, { levels, strengths, turns } = this.scales;
-    const frame = { time: head.time, step: head.step, n, radius, id, walls: this.walls, origin: this.scales.origin };
+    const frame = { time: head.time, step: head.step, n, radius, id, walls: this.walls, cell: this.cell, dimension: this.dimension, origin: this.scales.origin };
     const turn = this.take(channels, "turn");
     frame.turn = Float32Array.from(turn, (q) => (q * 2 * Math.PI) / turns);
     const velocity = ["vx", "vy", "vz"].map((name) => this.expanded(channels, name, head.velocity, levels, n));
@@ -40,7 +43,7 @@ export class Decoder {
     frame.contacts = channels.stays ? this.pairs(channels, head, n, radius) : null;
     this.velocity = velocity;
     this.time = head.time;
-    return frame;
+    return intoCell(frame);
   }
 
   take(channels, name, k = 0, guess = null) {

@@ -4,6 +4,7 @@ import {
   AddEquation, CustomBlending, DataTexture, DynamicDrawUsage, GLSL3, InstancedBufferAttribute, InstancedBufferGeometry, BufferAttribute, Mesh,
   NearestFilter, OneFactor, RGBAFormat, ShaderMaterial, Color, ZeroFactor,
 } from "three";
+import { ghosts } from "./cell.js";
 
 const CORNERS = new Float32Array([-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0]);
 
@@ -58,19 +59,19 @@ void main() {
 }`;
 
 const DISK_VERTEX = `
-in vec3 centre; in float radius; in float value; in float turn;
+in vec3 centre; in float radius; in float value; in float turn; in float pale;
 uniform float size;
-flat out float tone, angle; flat out int number;
+flat out float tone, angle, faint; flat out int number;
 out vec2 spot;
 void main() {
-  tone = value; angle = turn; number = gl_InstanceID;
+  tone = value; angle = turn; faint = pale; number = gl_InstanceID;
   spot = position.xy * 1.05;
   gl_Position = projectionMatrix * modelViewMatrix * vec4(centre + vec3(spot * radius * size, 0.0), 1.0);
 }`;
 
 const DISK_FRAGMENT = `
 precision highp float;
-flat in float tone, angle; flat in int number;
+flat in float tone, angle, faint; flat in int number;
 in vec2 spot;
 uniform sampler2D map; uniform vec3 none, accent; uniform float opacity; uniform int chosen;
 out vec4 colour;
@@ -86,7 +87,7 @@ void main() {
   float rim = clamp((far - 0.93) / pixel + 0.5, 0.0, 1.0) * clamp((0.25 - pixel) / 0.15, 0.0, 1.0);
   base *= 1.0 - 0.5 * mark - 0.3 * rim;
   base = mix(none, base, 0.5 + 0.5 * opacity);
-  float shown = opacity;
+  float shown = opacity * (1.0 - 0.65 * faint);  // images in a periodic cell are pale
   if (number == chosen) {
     float ring = clamp((far - 0.72) / pixel + 0.5, 0.0, 1.0);
     base = mix(base, accent, max(ring, pixel > 0.3 ? 1.0 : 0.0)); shown = 1.0;
@@ -119,13 +120,18 @@ export class Grains {
 
   // frame: see decoder.js; tones: (n,) 0 to 1 in the colour map, negative for none
   show(frame, tones) {
-    if (frame.n > this.room || frame.n < this.room / 4) this.make(frame.n);
-    const { centre, radius, value, turn } = this.mesh.geometry.attributes;
-    fill(centre, frame.position);
-    fill(radius, frame.radius);
-    fill(value, tones);
-    if (this.flat) fill(turn, frame.turn);
-    this.mesh.geometry.instanceCount = frame.n;
+    const { rows, places } = ghosts(frame), count = frame.n + rows.length;
+    if (count > this.room || count < this.room / 4) this.make(Math.ceil(1.1 * count));
+    const { centre, radius, value, turn, pale } = this.mesh.geometry.attributes;
+    const images = (values) => Float32Array.from(rows, (i) => values[i]);
+    fill(centre, frame.position, Float32Array.from(places.flat()));
+    fill(radius, frame.radius, images(frame.radius));
+    fill(value, tones, images(tones));
+    if (this.flat) {
+      fill(turn, frame.turn, images(frame.turn));
+      fill(pale, new Float32Array(frame.n), new Float32Array(rows.length).fill(1));
+    }
+    this.mesh.geometry.instanceCount = count;
   }
 
   make(n) {
@@ -133,7 +139,7 @@ export class Grains {
     const geometry = (this.mesh.geometry = new InstancedBufferGeometry());
     geometry.setAttribute("position", new BufferAttribute(CORNERS, 3));
     geometry.setIndex([0, 1, 2, 0, 2, 3]);
-    const names = { centre: 3, radius: 1, value: 1, ...(this.flat ? { turn: 1 } : {}) };
+    const names = { centre: 3, radius: 1, value: 1, ...(this.flat ? { turn: 1, pale: 1 } : {}) };
     for (const [name, size] of Object.entries(names)) {
       const attribute = new InstancedBufferAttribute(new Float32Array(size * n), size);
       geometry.setAttribute(name, attribute.setUsage(DynamicDrawUsage));
@@ -147,7 +153,8 @@ export class Grains {
   }
 }
 
-export function fill(attribute, values) {
+function fill(attribute, values, images) {
   attribute.array.set(values);
+  attribute.array.set(images, values.length);
   attribute.needsUpdate = true;
 }

@@ -1,5 +1,6 @@
 // Frames that come over a websocket: from a run while it goes on, or from a file that a run is writing.
 
+import { intoCell } from "./cell.js";
 import { unpack } from "./packet.js";
 
 const ROOM = 3e8; // bytes of frames that are kept to look back at
@@ -87,7 +88,7 @@ export class LiveSource {
 function liveFrame(bytes, dimension) {
   const { head, channels } = unpack(bytes);
   const take = (name) => channels[name].data;
-  const frame = { time: head.time, step: head.step, index: head.index, walls: head.walls, origin: head.origin, dimension };
+  const frame = { time: head.time, step: head.step, index: head.index, walls: head.walls, cell: head.cell || null, origin: head.origin, dimension };
   for (const name of ["position", "velocity", "spin", "turn", "radius", "load"]) frame[name] = take(name);
   frame.n = frame.radius.length;
   frame.id = Int32Array.from(take("id"));
@@ -99,5 +100,5 @@ function liveFrame(bytes, dimension) {
       force: take("force"), status: Int32Array.from(take("status")), way: take("way"),
     };
   }
-  return frame;
+  return intoCell(frame);
 }

@@ -24,7 +24,7 @@ class Page {
     this.source = head.live ? new LiveSource(head) : new PageSource(head);
     this.stage = new Stage($("stage"), head.dimension, head.gravity);
     document.body.classList.toggle("live", Boolean(head.live));
-    for (const name of Object.keys(QUANTITIES)) $("colour").append(new Option(name));
+    for (const name of Object.keys(QUANTITIES)) if (name !== "peculiar") $("colour").append(new Option(name));
     $("colour").value = head.live ? "speed" : "load";
     if (!head.contacts) for (const id of ["forces", "slip", "threshold"]) $(id).disabled = true;
     $("threshold").value = this.flat ? 0 : 1;
@@ -105,6 +105,7 @@ class Page {
       this.stage.setBox(low, high);
       this.home();
       if (!this.head.live && !frame.load.some((load) => load > 0)) $("colour").value = "radius"; // nothing carries yet
+      if (frame.cell && frame.cell.flows) $("colour").add(new Option("peculiar"), 2);
       document.body.classList.add("ready");
     }
     this.refresh();
@@ -120,7 +121,7 @@ class Page {
     stage.grains.show(frame, tones(name, values, range));
     this.cover($("grains").value);
     stage.walls.group.visible = $("walls").checked;
-    stage.walls.show(frame.walls, frame.origin, stage.low, stage.high);
+    stage.walls.show(frame, stage.low, stage.high);
     this.forces(frame);
     const index = this.picked === null ? -1 : frame.id.indexOf(this.picked);
     stage.grains.uniforms.chosen.value = index;

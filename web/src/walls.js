@@ -4,6 +4,7 @@ import {
   BufferAttribute, BufferGeometry, Color, DoubleSide, FrontSide, GLSL3, Group, InstancedBufferAttribute,
   InstancedBufferGeometry, Mesh, MeshBasicMaterial, ShaderMaterial, Vector2,
 } from "three";
+import { edges } from "./cell.js";
 import { cross, dot, planePolygon, plus, sideways } from "./cut.js";
 
 const AROUND = 96; // points of a circle
@@ -38,9 +39,9 @@ export class Walls {
     this.told = "";
   }
 
-  // walls: as in the file; origin: of the positions; low, high: corners of what is in view
-  show(walls, origin, low, high) {
-    const told = JSON.stringify([walls, low, high]);
+  // walls, cell: as in the file; origin: of the positions; low, high: corners of what is in view
+  show({ walls, cell, origin }, low, high) {
+    const told = JSON.stringify([walls, cell, low, high]);
     if (told === this.told) return;
     this.told = told;
     this.group.children.forEach((child) => child.geometry.dispose());
@@ -53,6 +54,7 @@ export class Walls {
       if (wall.shape === "plate") this.polygon(this.plate(wall), wall, lines, DoubleSide);
       if (wall.shape === "cylinder") this.cylinder(wall, lines, low, high);
     }
+    if (cell) for (const [from, to] of edges(cell, origin, low, high, this.dimension)) dashes(from, to, lines);
     if (lines.length) this.group.add(this.outlines(lines));
   }
 
@@ -124,6 +126,12 @@ export class Walls {
     this.ink.set(colour);
     this.told = "";
   }
+}
+
+// Faces of a periodic cell are no walls: their edges are dashed.
+function dashes(from, to, lines) {
+  const count = 40, way = plus(to, from, -1);
+  for (let k = 0; k < count; k++) lines.push([plus(from, way, k / count), plus(from, way, (k + 0.6) / count), 1.5]);
 }
 
 function segments(points, lines, width) {

@@ -43,7 +43,8 @@ def render(
     frame
         Number of the frame, counted from 0 (-1 is the last); `last`; or `all` for a folder of pictures.
     colour
-        What the colour of a grain shows: load, radius, speed, rotation, contacts, id or status.
+        What the colour of a grain shows: load, radius, speed, peculiar (speed about the flow of a cell), rotation,
+        contacts, id or status.
     forces
         Draw the contact forces, as lines or tubes whose width follows the force.
     size
@@ -100,7 +101,8 @@ def video(
     every
         Take each so manyth frame of the trajectory.
     colour
-        What the colour of a grain shows: load, radius, speed, rotation, contacts, id or status.
+        What the colour of a grain shows: load, radius, speed, peculiar (speed about the flow of a cell), rotation,
+        contacts, id or status.
     forces
         Draw the contact forces, as lines or tubes whose width follows the force.
     size

@@ -156,6 +156,9 @@ COLOURS = {
     "load": Colour("load: sum of normal forces", "N", "YlGnBu", lambda frame: frame.load),
     "radius": Colour("radius", "m", "viridis", lambda frame: frame.radius),
     "speed": Colour("speed", "m/s", "viridis", lambda frame: np.linalg.norm(frame.velocity, axis=1)),
+    "peculiar": Colour(
+        "speed about the flow", "m/s", "viridis", lambda frame: np.linalg.norm(frame.peculiar_velocity, axis=1)
+    ),
     "rotation": Colour("angle turned", "rad", "cividis", _turned),
     "contacts": Colour("force-carrying contacts", "", "viridis", lambda frame: frame.contact_number),
     "id": Colour("number of the grain", "", "viridis", lambda frame: frame.id),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..detect.shapes import Cylinder, Plane, Plate, sideways
 from ..trajectory.frame import Frame
 from ..walls import Wall
+from .images import corners, shown
 
 Array = NDArray[Any]
 
@@ -45,7 +46,8 @@ def box_around(frames: Iterable[Frame]) -> Box:
 
 
 def _box_of(frame: Frame) -> Box:
-    position, radius = np.asarray(frame.position, float), np.asarray(frame.radius, float)[:, None]
+    seen = shown(frame)
+    position, radius = seen.position, np.asarray(frame.radius, float)[seen.owner, None]
     if frame.dimension == 2:
         radius = radius * np.array([1.0, 1.0, 0.0])
     if len(position) > 10:
@@ -57,6 +59,8 @@ def _box_of(frame: Frame) -> Box:
         return Box(np.zeros(3), np.ones(3))
     box = Box((position - radius).min(axis=0), (position + radius).max(axis=0))
     low, high, reach = box.low.copy(), box.high.copy(), 2.0 * box.diagonal
+    for point in corners(frame):
+        low, high = np.minimum(low, point), np.maximum(high, point)
     for wall in frame.walls:
         for point in _marks(wall, box):
             point = np.clip(point, box.low - reach, box.high + reach)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..trajectory.frame import Frame
 from .colours import STATUS_INK, Scale
 from .extent import Box
+from .images import home, outline, shown
 from .layout import Layout
 from .network import network
 from .wall_lines import wall_artists
@@ -19,6 +20,7 @@ from .wall_lines import wall_artists
 Array = NDArray[Any]
 
 FORCE_INK = {"load": "#7a1024"}  # on its pale map; elsewhere nearly black
+CELL_INK = "#4a5a70"
 WIDEST = 9.0  # points
 MARKED = 3000  # up to so many disks show a spoke when their colour is the angle
 
@@ -30,6 +32,8 @@ def draw_flat(
     points_per_metre = 72.0 / layout.metres_per_inch
     radius = float(np.mean(frame.radius)) * points_per_metre if len(frame) else 1.0
     axes.add_collection(_disks(axes, frame, scale, min(0.45, 0.07 * radius)))
+    if frame.cell is not None:
+        axes.add_collection(_outline(frame, box))
     if name == "rotation" and len(frame) <= MARKED:
         axes.add_collection(_spokes(frame, min(0.9, 0.12 * radius)))
     if forces:
@@ -40,18 +44,30 @@ def draw_flat(
 
 
 def _disks(axes: Axes, frame: Frame, scale: Scale, edge: float) -> EllipseCollection:
-    diameter = 2.0 * np.asarray(frame.radius, float)
+    """All disks; images behind, paler and with a paler rim."""
+    seen = shown(frame)
+    order = np.argsort(~seen.pale, kind="stable")
+    diameter = 2.0 * np.asarray(frame.radius, float)[seen.owner][order]
     disks = EllipseCollection(
-        diameter, diameter, np.zeros(len(diameter)), units="xy", offsets=frame.position[:, :2],
+        diameter, diameter, np.zeros(len(diameter)), units="xy", offsets=seen.position[order, :2],
         offset_transform=axes.transData, gid="grains",
     )  # fmt: skip
-    disks.set(facecolor=scale.rgb(frame), edgecolor="#00000080", linewidth=edge, zorder=2)
+    rims = np.where(seen.pale[order, None], [0.0, 0.0, 0.0, 0.2], [0.0, 0.0, 0.0, 0.5])
+    disks.set(facecolor=seen.tint(scale.rgb(frame))[order], edgecolor=rims, linewidth=edge, zorder=2)
     return disks
+
+
+def _outline(frame: Frame, box: Box) -> LineCollection:
+    """The faces of a periodic cell, dashed: they are no walls."""
+    return LineCollection(
+        list(outline(frame, box)[:, :, :2]), linewidths=1.1, colors=CELL_INK, linestyles=[(0, (5, 3))], zorder=3.5,
+        gid="cell",
+    )  # fmt: skip
 
 
 def _spokes(frame: Frame, width: float) -> LineCollection:
     """A radius of each disk, which turns with it."""
-    centre, turn = frame.position[:, :2], np.asarray(frame.orientation, float)
+    centre, turn = home(frame)[:, :2], np.asarray(frame.orientation, float)
     rim = centre + frame.radius[:, None] * np.column_stack([np.cos(turn), np.sin(turn)])
     lines = np.stack([centre, rim], axis=1)
     outline = np.where(np.abs(np.mod(turn, 2.0 * np.pi) - np.pi) < 0.5 * np.pi, "#ffffff", "#222222")

@@ -1,4 +1,4 @@
-"""The force network of a frame: from centre to centre, or from a centre to a wall."""
+"""The force network of a frame: from centre to centre, or from a centre to a wall; through a face in two halves."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..trajectory.frame import Frame
+from .images import home
 
 Array = NDArray[Any]
 
@@ -37,12 +38,27 @@ def network(frame: Frame) -> Network:
         return Network(np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0), np.zeros(0, np.uint8), np.zeros(0, bool))
     carrying = contacts.normal_force > 0.0
     first, second = contacts.pair[carrying].T
-    start = frame.position[first]
+    position = home(frame)
+    start = position[first]
     touch = start + frame.radius[first, None] * contacts.normal[carrying]
     among_grains = second < count
-    end = np.where(among_grains[:, None], frame.position[np.where(among_grains, second, 0)], touch)
-    force = np.linalg.norm(contacts.force[carrying], axis=1)
-    return Network(start, end, force, contacts.status[carrying], ~among_grains)
+    end = np.where(among_grains[:, None], position[np.where(among_grains, second, 0)], touch)
+    force, status = np.linalg.norm(contacts.force[carrying], axis=1), contacts.status[carrying]
+    if frame.cell is None:
+        return Network(start, end, force, status, ~among_grains)
+    reach = frame.radius[first] + np.where(among_grains, frame.radius[np.where(among_grains, second, 0)], 0.0)
+    way = reach[:, None] * contacts.normal[carrying]
+    through = np.flatnonzero(among_grains & (np.linalg.norm(end - start - way, axis=1) > 0.5 * reach))
+    halves = 0.5 * way[through]
+    rest = np.setdiff1d(np.arange(len(start)), through)
+    rows = np.concatenate([rest, through, through])
+    return Network(
+        np.concatenate([start[rest], start[through], end[through]]),
+        np.concatenate([end[rest], start[through] + halves, end[through] - halves]),
+        force[rows],
+        status[rows],
+        ~among_grains[rows],
+    )
 
 
 def strong_force(frames: Sequence[Frame]) -> float:

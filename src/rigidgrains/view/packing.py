@@ -41,7 +41,7 @@ def draw_packing(
     """Draw a state; write it to `path` (PNG, SVG or PDF) when given.
 
     state  : a simulation as it is now, or a frame of a trajectory
-    colour : load, radius, speed, rotation, contacts, id or status of each grain
+    colour : load, radius, speed, peculiar, rotation, contacts, id or status of each grain
     forces : draw contact forces as lines (2D) or tubes (3D) by strength; default: in 2D, where there are any
     size   : pixels of the longer side, or (width, height)
     view   : 3D: azimuth and elevation of the eye in degrees, or "front", "side", "top"

@@ -14,6 +14,7 @@ from .camera import Camera
 from .caster import Solids, cast
 from .colours import STATUS_INK, Scale
 from .extent import Box
+from .images import home, outline
 from .layout import Layout
 from .network import network
 from .wall_sheets import wall_sheets
@@ -22,7 +23,7 @@ Array = NDArray[Any]
 
 BEAD = 0.30  # of its radius: a grain that lets the forces be seen
 TUBE = 0.5  # of the mean radius: a tube of the strong force
-FORCE_INK, RIM, PISTON_RIM = "#b02a3c", "#8f99a6", "#3c4a5c"
+FORCE_INK, RIM, PISTON_RIM, CELL_RIM = "#b02a3c", "#8f99a6", "#3c4a5c", "#34507a"
 
 
 def draw_solid(
@@ -50,6 +51,11 @@ def _solids(
         end.append(rim[1:])
         thickness.append(np.full(len(rim) - 1, (1.3 if piston else 0.8) * step))
         tint.append(np.tile(to_rgb(PISTON_RIM if piston else RIM), (len(rim) - 1, 1)))
+    edges = outline(frame, box)
+    start.append(edges[:, 0])
+    end.append(edges[:, 1])
+    thickness.append(np.full(len(edges), 1.1 * step))
+    tint.append(np.tile(to_rgb(CELL_RIM), (len(edges), 1)))
     if forces:
         net = network(frame)
         width = np.maximum(TUBE * size * np.minimum(net.force / (strong or 1.0), 1.3), 0.3 * step)
@@ -61,7 +67,7 @@ def _solids(
         inks = np.array([to_rgb(ink) for ink in STATUS_INK])
         tint.append(inks[net.status] if name == "status" else np.tile(to_rgb(FORCE_INK), (len(width), 1)))
     return Solids(
-        centre=camera.project(frame.position),
+        centre=camera.project(home(frame)),
         radius=np.asarray(frame.radius, float) * (BEAD if forces else 1.0),
         colour=scale.rgb(frame),
         start=camera.project(np.concatenate(start)),

@@ -12,7 +12,7 @@ from ...trajectory.frame import Frame
 from ..page.codec import Packet
 from ..page.frames import rotation
 from ..page.summary import SERIES
-from ..page.wall_words import wall_words
+from ..page.wall_words import cell_words, wall_words
 
 Array = NDArray[Any]
 
@@ -39,6 +39,7 @@ def live_packet(frame: Frame, origin: Array) -> bytes:
             "index": frame.index,
             "origin": [float(x) for x in origin],
             "walls": wall_words(frame.walls),
+            "cell": cell_words(frame),
         }
     )
     packet.add_floats("position", frame.position - origin)

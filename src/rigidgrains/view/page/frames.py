@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...trajectory.frame import Contacts, Frame
 from .codec import Packet
 from .scales import Scales, compress, expand, exponent, shift
-from .wall_words import wall_words
+from .wall_words import cell_words, wall_words
 
 Array = NDArray[Any]
 Whole = NDArray[np.int32]
@@ -34,6 +34,7 @@ class FramePacker:
         self._contacts = {name: np.empty(0, np.int64) for name in ("key", "force", "status", *AXES)}
         self._strength = 0
         self._walls: Any = None
+        self._cell: Any = None
         self._velocity: Array | None = None
         self._time = 0.0
 
@@ -64,6 +65,9 @@ class FramePacker:
         words = wall_words(frame.walls)
         if words != self._walls:
             packet.head["walls"] = self._walls = words
+        cell = cell_words(frame)
+        if cell != self._cell:
+            packet.head["cell"] = self._cell = cell
 
     def _add_grains(self, packet: Packet, frame: Frame) -> None:
         axes, detail = range(frame.dimension), self._scales.detail

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ... import __version__
 from ...trajectory.frame import Frame
 from ...trajectory.reader import Trajectory
+from ..images import corners
 
 Array = NDArray[Any]
 
@@ -45,10 +46,14 @@ class Extent:
         if not len(frame):
             return
         self.low, self.high = np.minimum(self.low, position.min(axis=0)), np.maximum(self.high, position.max(axis=0))
+        for corner in corners(frame):
+            self.low, self.high = np.minimum(self.low, corner), np.maximum(self.high, corner)
         self.least, self.largest = min(self.least, float(radius.min())), max(self.largest, float(radius.max()))
         few = slice(None, None, max(1, len(frame) // count))
         self.samples["speed"].append(np.linalg.norm(frame.velocity[few], axis=1))
         self.samples["load"].append(frame.load[few])
+        if frame.cell_mobility is not None:
+            self.samples.setdefault("peculiar", []).append(np.linalg.norm(frame.peculiar_velocity[few], axis=1))
 
     def ranges(self) -> dict[str, float]:
         """Upper end of each colour: a few extreme grains do not wash out the rest."""

@@ -1,4 +1,4 @@
-"""Walls as the page reads them."""
+"""Walls and the periodic cell as the page reads them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,27 @@ import math
 from typing import Any
 
 from ...detect.shapes import Cylinder, Plane, Plate
+from ...trajectory.frame import Frame
 from ...walls import Wall
 
 
 def wall_words(walls: list[Wall]) -> list[dict[str, Any]]:
     """One dictionary per wall: shape, place and size; an infinite length is left out."""
     return [_words(wall) for wall in walls]
+
+
+def cell_words(frame: Frame) -> dict[str, Any] | None:
+    """Vectors, origin, periodic directions and velocity gradient of the cell; None without one."""
+    if frame.cell is None or frame.cell_origin is None or frame.cell_periodic is None:
+        return None
+    rate = [[0.0] * 3] * 3 if frame.cell_rate is None else [_numbers(row) for row in frame.cell_rate]
+    return {
+        "vectors": [_numbers(vector) for vector in frame.cell],
+        "origin": _numbers(frame.cell_origin),
+        "periodic": [bool(has) for has in frame.cell_periodic],
+        "rate": rate,
+        "flows": frame.cell_mobility is not None,
+    }
 
 
 def _words(wall: Wall) -> dict[str, Any]:
