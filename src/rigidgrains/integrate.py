@@ -24,7 +24,7 @@ def free_velocity(bodies: Bodies, time: float, dt: float) -> None:
     if len(bodies.force):
         in_parts(lambda first, last: _push(first, last, bodies.motion, bodies.force, bodies.mass, dt), n)
     for row, wall in enumerate(bodies.walls, start=n):
-        wall.prescribe(time, dt)
+        wall.prescribe(time, dt, bodies.walls)
         if wall.guided:
             normal = wall.normal
             bodies.motion[row, V] += dt * (wall.load / wall.mass + bodies.gravity @ normal) * normal

@@ -97,6 +97,8 @@ class Wall:
 
     load : N (per metre of depth in 2D), positive presses the piston along its normal into the grains
     load_course  : the load in the course of time; `load` is then that of the present step
+    stress       : Pa (N/m in 2D) in the course of time, times the present area; `load` is then that of the present step
+    area         : m^2 (m in 2D), or the names of the walls between which the piston runs, pair by pair
     since, until : s, the wall is there in steps that begin from the one to the other
     """
 
@@ -109,6 +111,8 @@ class Wall:
     load_course: Course | None = None
     since: float = -math.inf
     until: float = math.inf
+    stress: Course | None = None
+    area: float | tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.guided and not isinstance(self.shape, Plane):
@@ -129,12 +133,27 @@ class Wall:
         """True when a grain that glides straight along the surface would run into it: concave, or turning."""
         return self.shape.concave or self.drive.rotates
 
-    def prescribe(self, time: float, dt: float) -> None:
+    def prescribe(self, time: float, dt: float, others: list[Wall]) -> None:
         """Set load and spin of the step that begins: means over it, so that impulse and angle are exact."""
         if self.load_course is not None:
             self.load = self.load_course.mean(time, dt)
+        if self.stress is not None:
+            self.load = self.stress.mean(time, dt) * self.present_area(others)
         if self.drive.turn is not None or self.drive.rate is not None:
             self.drive.spin = self.drive.step_spin(time, dt)
+
+    def present_area(self, others: list[Wall]) -> float:
+        """m^2, in 2D m: what the walls leave between which a piston runs, where they are now."""
+        if isinstance(self.area, float):
+            return self.area
+        area, there = 1.0, {wall.name: wall for wall in others}
+        for name in self.area:
+            if name not in there:
+                raise ValueError(f"piston '{self.name}' runs along wall '{name}', which is not there; give it an area")
+        for one, other in zip(self.area[::2], self.area[1::2]):
+            way = there[other].shape.point - there[one].shape.point
+            area *= float(way @ there[one].normal)
+        return area
 
     def ahead(self, velocity: Array, dt: float) -> Wall:
         """The wall as it will be after a step."""
@@ -148,7 +167,7 @@ class Wall:
         pieces = 1 if self.drive.speed is None and self.drive.rate is None else PIECES
         wall = self.ahead(np.zeros(3), 0.0)
         for k in range(pieces if time > 0.0 and not self.guided else 0):
-            wall.prescribe(k * time / pieces, time / pieces)
+            wall.prescribe(k * time / pieces, time / pieces, [])
             wall.advance(wall.drive.step_velocity(k * time / pieces, time / pieces), time / pieces)
         return wall
 

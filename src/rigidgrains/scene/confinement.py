@@ -147,6 +147,13 @@ class Piston(Surface):
     load: Timed | None = Field(
         default=None, description="force that presses a free piston into the grains (N): a number, formula or table"
     )
+    stress: Timed | None = Field(
+        default=None, description="stress with which it presses (Pa; N/m in 2D), times its present area; for load"
+    )
+    between: tuple[Name, ...] | None = Field(
+        default=None, description="walls between which it runs, that set its area: two names in 2D, two pairs in 3D"
+    )
+    area: Positive | None = Field(default=None, description="fixed area for stress (m^2; m in 2D), for between")
     velocity: Timed | None = Field(
         default=None, description="velocity along the normal (m/s): at the start with mass, prescribed without"
     )
@@ -163,6 +170,7 @@ class Piston(Surface):
                 ABSENT,
                 "missing; give mass (and load) for a free piston, velocity or displacement for a driven one",
             )
+        yield from self.stress_mistakes(dimension)
         if self.mass is not None and self.displacement is not None:
             yield self.wrong("displacement", "belongs to a driven piston; remove it or mass")
         if self.mass is not None and self.velocity is not None:
@@ -172,6 +180,23 @@ class Piston(Surface):
                 yield self.wrong("velocity", "a piston that appears later starts at rest; remove velocity or since")
         if self.mass is None and self.load is not None:
             yield self.wrong("load", "needs a mass; give mass too, or velocity alone")
+
+    def stress_mistakes(self, dimension: int) -> Iterator[Problem]:
+        """A stress needs a mass and one area; a load is no stress."""
+        if self.stress is None:
+            for key in ("between", "area"):
+                if self.given(key):
+                    yield self.wrong(key, f"belongs to a stress; give stress too, or remove {key}")
+            return
+        if self.mass is None:
+            yield self.wrong("stress", "needs a mass; give mass too, or velocity alone")
+        if self.load is not None:
+            yield self.wrong("load", "given together with stress; keep one of them")
+        if (self.between is None) == (self.area is None):
+            message = "has no finite area: give between, the walls on its sides, or area (and only one of them)"
+            yield self.wrong("stress", message)
+        elif self.between is not None and len(self.between) != 2 * (dimension - 1):
+            yield self.wrong("between", "must be two names in 2D, and two pairs of names in 3D")
 
 
 class Box(Section):

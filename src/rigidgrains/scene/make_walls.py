@@ -57,6 +57,9 @@ def piston_wall(table: Piston, friction: FrictionTable) -> walls.Wall:
     )
     if table.mass is not None:
         wall.mass = table.mass
+        if table.stress is not None:
+            wall.stress = course.read_course(table.stress)
+            wall.area = table.between or table.area or ()
         if table.load is not None and moves(table.load):
             wall.load_course = table.load
         wall.load = 0.0 if table.load is None else course.read_course(table.load).value(0.0)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from .confinement import SIDES, Box
 from .errors import ABSENT, Problem, suggestion
 from .settings import Pair
@@ -64,6 +66,7 @@ def unknown_names(tables: Tables, unreadable: Mapping[str, set[str]]) -> Iterato
                 )
                 yield Problem(f"{key}[{index}].{field}", name, "unknown material" + hint)
     yield from lost_streams(tables, unreadable)
+    yield from lost_sides(tables, unreadable)
     groups = {group_name(i, t.name): t.number for _, i, t in present(tables, "grains")}
     known = {*groups, *unreadable.get("grains", ())}
     for _, index, force in present(tables, "force"):
@@ -94,6 +97,40 @@ def lost_streams(tables: Tables, unreadable: Mapping[str, set[str]]) -> Iterator
             if inflow.given(key):
                 message = f"belongs to a rate, grains that come back have their own; remove {key} or give a rate"
                 yield Problem(f"inflow[{index}].{key}", getattr(inflow, key), message)
+
+
+def lost_sides(tables: Tables, unreadable: Mapping[str, set[str]]) -> Iterator[Problem]:
+    """Pistons between walls that do not exist, or between which there is no finite area."""
+    tables_of: dict[str, Any] = {}
+    for _, _, table in present(tables, *WALLS):
+        if isinstance(table, Box):
+            tables_of |= {plane.name: plane for plane in table.planes()}
+        else:
+            tables_of[table.name] = table
+    known = {*tables_of, *(name for key in WALLS for name in unreadable.get(key, ()))}
+    for _, index, piston in present(tables, "piston"):
+        names, place = piston.between or (), f"piston[{index}].between"
+        for name in names:
+            if name not in known or name == piston.name:
+                hint = (
+                    suggestion(name, known - {piston.name}) or f"; known are {listed(known - {piston.name}) or 'none'}"
+                )
+                yield Problem(place, name, "no other wall has this name" + hint)
+                break
+        else:
+            for pair in zip(names[::2], names[1::2]):
+                sides = [getattr(tables_of.get(name), "normal", None) for name in pair]
+                if not all(name in tables_of for name in pair):
+                    continue
+                message = (
+                    f"'{pair[0]}' and '{pair[1]}' are no parallel planes across the piston's face, facing each other"
+                )
+                if any(side is None or len(side) != len(piston.normal) for side in sides):
+                    yield Problem(place, list(pair), message + "; name two that are")
+                    continue
+                one, other = np.array(sides[0]), np.array(sides[1])
+                if np.abs(one + other).max() > 1e-9 or abs(float(one @ np.array(piston.normal))) > 1e-9:
+                    yield Problem(place, list(pair), message + "; name two that are")
 
 
 def listed(names: Iterable[str]) -> str:

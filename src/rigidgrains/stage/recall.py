@@ -33,8 +33,9 @@ def _lost(bodies: Bodies) -> Iterator[tuple[str, tuple[Wall | None, str]]]:
         for name, word in WORDS.items():
             if any(map(_is_lost, getattr(wall.drive, name) or ())):
                 yield f"{wall.name}.{word}", (wall, name)
-        if _is_lost(wall.load_course):
-            yield f"{wall.name}.load", (wall, "load_course")
+        for name, word in (("load_course", "load"), ("stress", "stress")):
+            if _is_lost(getattr(wall, name)):
+                yield f"{wall.name}.{word}", (wall, name)
     if any(map(_is_lost, bodies.gravity_course or ())):
         yield "gravity", (None, "gravity_course")
 
@@ -42,8 +43,8 @@ def _lost(bodies: Bodies) -> Iterator[tuple[str, tuple[Wall | None, str]]]:
 def _put(bodies: Bodies, wall: Wall | None, name: str, given: Any) -> None:
     if wall is None:
         bodies.gravity_course = in_space(given)
-    elif name == "load_course":
-        wall.load_course = read_course(given)
+    elif name in ("load_course", "stress"):
+        setattr(wall, name, read_course(given))
     elif isinstance(given, (tuple, list, np.ndarray)):
         setattr(wall.drive, name, in_space(given))
     elif name in ("turn", "rate"):

@@ -54,7 +54,10 @@ def _describe(wall: Wall) -> dict[str, Any]:
     if isinstance(shape, Cylinder):
         words |= {"radius": float(shape.radius), "inside": bool(shape.inside), "half": float(shape.half)}
     if wall.guided:
-        words |= {"mass": float(wall.mass), "load": float(wall.load) if wall.load_course is None else 0.0}
+        constant = wall.load_course is None and wall.stress is None
+        words |= {"mass": float(wall.mass), "load": float(wall.load) if constant else 0.0}
+    if wall.stress is not None:
+        words |= {"stress": wall.stress.words(), "area": wall.area if isinstance(wall.area, float) else list(wall.area)}
     if wall.load_course is not None:
         words["load_course"] = wall.load_course.words()
     words |= {name: getattr(wall, name) for name in ("since", "until") if math.isfinite(getattr(wall, name))}
@@ -93,8 +96,22 @@ def _rebuild(words: dict[str, Any], at: dict[str, Array]) -> Wall:
     mass, load, course = words.get("mass", math.inf), words.get("load", 0.0), None
     if "load_course" in words:
         course, load = rebuild_course(words["load_course"]), float(at["wall_load"] @ normal)
+    stress, area = None, words.get("area", ())
+    if "stress" in words:
+        stress, load = rebuild_course(words["stress"]), float(at["wall_load"] @ normal)
     times = {name: words[name] for name in ("since", "until") if name in words}
-    return Wall(words["name"], shape, words["material"], drive, mass, load, course, **times)
+    return Wall(
+        words["name"],
+        shape,
+        words["material"],
+        drive,
+        mass,
+        load,
+        course,
+        **times,
+        stress=stress,
+        area=area if isinstance(area, float) else tuple(area),
+    )
 
 
 def _rows(vectors: list[Array]) -> Array:
