@@ -72,6 +72,18 @@ def test_no_grain_is_lost(laws):
         assert not check(rg.Frame.of(simulation), tolerance=0.1).failed
 
 
+def test_no_grain_is_lost_in_steps_of_any_length():
+    """dt = "auto": rates are in time, not in steps."""
+    scene = hopper()
+    scene.run = rg.scene.Run(dt="auto", seed=5)
+    simulation = Simulation(scene)
+    simulation.run(until=0.15)
+    (rain,), (drain,) = simulation.bodies.stage.inflows, simulation.bodies.stage.outlets
+    assert simulation.bodies.count == 60 + rain.made - drain.count
+    assert rain.made == math.floor(400.0 * (simulation.time - simulation.dt) + 1e-6)
+    assert drain.count > 5
+
+
 def test_grains_enter_with_their_motion_and_without_overlap():
     """In free space each grain that has entered since moves as a free body: momentum is that of the rate."""
     scene = rg.Scene(dimension=3, run={"dt": 0.01})

@@ -47,6 +47,8 @@ def scene_facts(path: Path) -> Rows:
         ("grains", f"{bodies.count:,}, {mass.sum():.4g} kg in all"),
         ("radius", _sizes(radius)),
         ("walls", ", ".join(wall.name for wall in bodies.all_walls) or "none"),
+        *((f"into {flow.name}", _flow(flow)) for flow in scene.inflow),
+        *((f"out of {one.name}", f"back into {one.recycle}" if one.recycle else "gone") for one in scene.outlet),
         ("friction", ", ".join(f"{mu:g}" for mu in np.unique(bodies.friction))),
         ("gravity", f"{gravity:g} m/s^2"),
         ("solver", f"{_method(solver)}{solver.order} order, {solver.criterion} criterion, {_sweeps(solver)}"),
@@ -133,6 +135,14 @@ def _method(solver: Solver) -> str:
 
 def _sweeps(solver: Solver) -> str:
     return f"{solver.sweeps} sweeps" if solver.criterion == "fixed" else f"at most {solver.max_sweeps} sweeps"
+
+
+def _flow(inflow: Any) -> str:
+    """How much enters."""
+    if inflow.rate is None and inflow.mass_rate is None:
+        return "grains that come back"
+    rate = f"{inflow.mass_rate:g} kg/s" if inflow.rate is None else f"{inflow.rate:g} grains/s"
+    return rate if inflow.total is None else f"{rate}, {inflow.total:,} grains in all"
 
 
 def _sizes(radius: Any) -> str:
