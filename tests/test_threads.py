@@ -10,6 +10,7 @@ import pytest
 from builders import prepare, triangular
 
 from rigidgrains import bench, threads
+from rigidgrains.barrier import meet, new_meeting
 from rigidgrains.detect.grid import near_pairs
 from rigidgrains.simulation import Simulation
 from rigidgrains.solve.accelerated import AcceleratedSweeps
@@ -128,6 +129,26 @@ def test_an_error_in_a_shared_task_is_told():
 
     with pytest.raises(ArithmeticError, match="of some part"):
         threads.in_parts(fail, 1000)
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_nobody_waits_for_a_thread_that_failed():
+    """An error, or a second Ctrl-C, on one thread lets the others go; the next task finds them ready."""
+    threads.set_threads(3)
+    meeting, gone = new_meeting(), []
+
+    def wait(thread, number):
+        if thread == 0:
+            raise KeyboardInterrupt
+        meet(meeting, number)
+        gone.append(thread)
+
+    with pytest.raises(KeyboardInterrupt):
+        threads.together(wait, meeting)
+    again = new_meeting()
+    threads.together(lambda thread, number: meet(again, number), again)
+    assert again[0] == 3
+    assert sorted(gone) == [1, 2]
 
 
 @pytest.mark.parametrize("number", [0, -1, 2.5, "two", 10**6])

@@ -112,7 +112,8 @@ def _number_pairs(
     bodies: Bodies, pairs: PairList, speed: Array, margin: float, dt: float, coloured: bool
 ) -> PairCandidates:
     """Give each candidate among the listed pairs its row: by colour, and in list order within each."""
-    row, colour, colours = np.empty_like(pairs.last), pairs.painted(coloured), COLOURS + 1 if coloured else 1
+    row = np.empty_like(pairs.last) if pairs.spare is None else pairs.spare
+    colour, colours = pairs.painted(coloured), COLOURS + 1 if coloured else 1
     what = (
         pairs.start, pairs.partner, pairs.image, bodies.shifts, bodies.position, bodies.radius, speed, margin, dt,
         colour, row,
@@ -132,7 +133,7 @@ def _number_pairs(
             lambda begin, end: move_rows(begin, end, pairs.start, colour, before[begin], row), bodies.count, weight=2
         )
     chosen = PairCandidates(row, pairs.last, sizes.sum(axis=0))
-    pairs.last = row
+    pairs.last, pairs.spare = row, pairs.last
     return chosen
 
 

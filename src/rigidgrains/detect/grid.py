@@ -37,6 +37,7 @@ class PairList:
     tested: int = 0
     colour: NDArray[np.int8] | None = None
     coloured: bool = False
+    spare: Index | None = None  # rows that nobody needs any more, to be written over
 
     def painted(self, coloured: bool) -> NDArray[np.int8]:
         """Colours such that pairs of one colour share no grain, see colours.py; all 0 if that is not wanted."""
