@@ -187,7 +187,7 @@ def test_the_collapse(run, tmp_path):
     """The run-out over the width is 1.2 a (sand, Lube et al. 2005) to 2.5 a (disks, Staron and Hinch 2005), a = H/L."""
     _, state, _ = run("collapse")
     with Trajectory(tmp_path / "out" / "collapse.vtkhdf") as trajectory:
-        before = next(frame for frame in reversed(trajectory[:]) if frame.time <= 0.35)
+        before = next(frame for frame in reversed(trajectory[:]) if frame.time <= 0.2)
         assert [wall.name for wall in before.walls] == ["floor", "wall", "gate"]
         height = float(np.quantile(before.position[:, 1] + before.radius, 0.97))
     width = 0.1
