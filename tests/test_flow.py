@@ -272,6 +272,10 @@ def test_an_isotropic_cell_carries_its_pressure():
         simulation.step()
         assert np.trace(moment(simulation)) / (3.0 * bodies.cell.volume) == pytest.approx(p, rel=1e-9)
     assert bodies.cell.volume == pytest.approx(216.0, rel=1e-9)
+    figures = simulation.report().cell
+    assert figures["pressure"] == pytest.approx(0.5, rel=1e-9)
+    assert figures["packing_fraction"] == pytest.approx(np.pi / 6.0, rel=1e-9)  # simple cubic
+    assert "packing fraction 0.5236" in str(simulation.report())
 
 
 def test_a_loose_cell_is_compressed_to_rest():

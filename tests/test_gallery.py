@@ -52,6 +52,15 @@ def test_the_collision(run):
     assert np.all(state.velocity[:, 1:] == 0.0)
 
 
+def test_the_compression(run):
+    """The grains come to carry the pressure of their cell, denser than loose packings and looser than close ones."""
+    report, state, _ = run("compression")
+    assert report.cell["pressure"] == pytest.approx(1000.0, rel=0.01)
+    assert 0.55 < report.cell["packing_fraction"] < 0.64
+    assert abs(state.cell_rate[0, 0]) * 0.025 < 1e-2
+    assert report.max_overlap < 1e-3
+
+
 def test_the_chain(run):
     """At rest the wall carries the force on the last disk."""
     report, _, _ = run("chain")

@@ -75,6 +75,27 @@ def forces_on_all_walls(bodies: Bodies, contacts: Contacts) -> Array:
     return out
 
 
+def cell_figures(bodies: Bodies, contacts: Contacts) -> dict[str, float]:
+    """Volume of the periodic cell (m^3, m^2 in 2D), packing fraction in it, pressure (Pa, N/m in 2D); none without one.
+
+    The pressure is that of contacts and of peculiar motion, the mean over the periodic directions.
+    """
+    cell = bodies.cell
+    if cell is None:
+        return {}
+    grains = np.pi * bodies.radius**2 if bodies.dimension == 2 else 4.0 / 3.0 * np.pi * bodies.radius**3
+    between = slice(0, contacts.wall_rows[0].start if contacts.wall_rows else contacts.count)
+    apart = bodies.radius[contacts.pairs[between]].sum(axis=1) + contacts.gap[between]
+    moment = (contacts.force[between] * contacts.normal[between] * apart[:, None]).sum(axis=0)
+    moment += (bodies.mass[:, None] * bodies.velocity**2).sum(axis=0)
+    return {
+        "dimension": bodies.dimension,
+        "volume": cell.volume,
+        "packing_fraction": float(grains.sum()) / cell.volume,
+        "pressure": float(moment[cell.periodic].mean()) / cell.volume,
+    }
+
+
 def loads(bodies: Bodies, contacts: Contacts) -> Array:
     """Sum of the normal forces on each grain (n,) in N."""
     load = np.zeros(bodies.count)

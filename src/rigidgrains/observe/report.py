@@ -61,6 +61,7 @@ class Report:
     dt_range   : s, shortest and longest step of dt = "auto"
     inflows    : for each, grains and mass (kg) that entered, grains that came back, and what is due and waits for room
     outlets    : for each, grains and mass (kg) that left, and grains per second from the first to the last
+    cell       : volume, packing fraction and pressure of a periodic cell, empty without one
     rigidity   : the rigidity meter at the last state, for the sweeps of a typical sweep's step (see `typical_sweeps`)
     """
 
@@ -87,6 +88,7 @@ class Report:
     dt_range: tuple[float, float] | None = None
     stopped: str = ""
     warnings: list[str] = field(default_factory=list)
+    cell: dict[str, float] = field(default_factory=dict)
     inflows: dict[str, dict[str, float]] = field(default_factory=dict)
     outlets: dict[str, dict[str, float]] = field(default_factory=dict)
 
@@ -115,6 +117,7 @@ class Report:
             rigidity=rigidity(simulation, tally.typical_sweeps).as_dict(),
             seconds=tally.seconds,
             seed=simulation.seed,
+            cell=measure.cell_figures(bodies, contacts),
             stopped=tally.stopped,
             dt_range=simulation.step_range,
         )
@@ -178,6 +181,7 @@ class Report:
             *((f"force on {name}", _vector(force)) for name, force in self.wall_force.items()),
             *((f"into {name}", _entered(flow)) for name, flow in self.inflows.items()),
             *((f"out of {name}", _left(flow)) for name, flow in self.outlets.items()),
+            *([("cell", _cell(self.cell))] if self.cell else []),
             ("cost", f"{self.seconds:.2f} s for {self.updates:,} contact updates"),
         ]
         if self.stopped:
@@ -210,3 +214,11 @@ def _left(flow: dict[str, float]) -> str:
 
 def _vector(force: list[float]) -> str:
     return "(" + ", ".join(f"{component:.4g}" for component in force) + ") N"
+
+
+def _cell(figures: dict[str, float]) -> str:
+    pressure, volume = ("N/m", "m^2") if figures["dimension"] == 2 else ("Pa", "m^3")
+    return (
+        f"packing fraction {figures['packing_fraction']:.4f}, pressure {figures['pressure']:.4g} {pressure},"
+        f" volume {figures['volume']:.4g} {volume}"
+    )
