@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from . import __version__
 
 if TYPE_CHECKING:
+    from .cell import Cell
     from .scene import Solver
     from .trajectory.frame import Frame
     from .trajectory.reader import Trajectory
@@ -47,6 +48,7 @@ def scene_facts(path: Path) -> Rows:
         ("grains", f"{bodies.count:,}, {mass.sum():.4g} kg in all"),
         ("radius", _sizes(radius)),
         ("walls", ", ".join(wall.name for wall in bodies.all_walls) or "none"),
+        *([] if bodies.cell is None else [("cell", _cell(bodies.cell))]),
         *((f"into {flow.name}", _flow(flow)) for flow in scene.inflow),
         *((f"out of {one.name}", f"back into {one.recycle}" if one.recycle else "gone") for one in scene.outlet),
         ("friction", ", ".join(f"{mu:g}" for mu in np.unique(bodies.friction))),
@@ -151,3 +153,17 @@ def _sizes(radius: Any) -> str:
         return "of none yet"
     low, high = float(radius.min()), float(radius.max())
     return f"{low:.4g} m" if low == high else f"{low:.4g} to {high:.4g} m"
+
+
+def _cell(cell: Cell) -> str:
+    """Size of a periodic cell, and what it follows."""
+    along = [axis for axis, has in zip("xyz", cell.periodic) if has]
+    size = " x ".join(f"{cell.vectors[k, k]:.4g}" for k in range(3) if cell.periodic[k])
+    text = f"{size} m, periodic along {', '.join(along)}"
+    for a in range(3):
+        for b in range(a, 3):
+            if cell.free[a, b]:
+                text += f"; stress {'xyz'[a]}{'xyz'[b]} = {cell.stress[a, b]:g}"
+            elif cell.rate[a, b]:
+                text += f"; rate {'xyz'[a]}{'xyz'[b]} = {cell.rate[a, b]:g} 1/s"
+    return text + (", shape kept" if cell.isotropic else "")
