@@ -171,6 +171,41 @@ def test_sweeps_do_not_depend_on_the_unit_of_mass(rng):
 
 def test_the_bound_on_growth_follows_progress():
     """No restart by growth before 5 L/d sweeps; then the bound halves without progress, and recovers."""
+    _, pace, restarts = scripted_pace()
+    assert restarts(1.0, 5.0) == 0
+    pace._sweeps = 50
+    assert restarts(1.05) == 0
+    assert restarts(1.15) == 1  # slight growth, but more than 3 L/d sweeps after the last restart
+    for below, above in ((7.9, 8.1), (3.9, 4.1), (2.5, 2.7)):  # without progress: 4, 2, and not less than 1.3
+        assert restarts(2.0, below) == 0
+        assert restarts(above) == 1
+    assert restarts(0.1, 0.12) == 0
+    assert restarts(0.14) == 1  # progress
+    assert restarts(0.01, 0.025) == 0
+
+
+def test_steady_momentum_follows_the_cosine():
+    """After 8 L/d sweeps: less momentum while change and step are far from parallel, more while they are, in bounds."""
+    problem, pace, restarts = scripted_pace()
+    pace._sweeps = 80
+    assert restarts(1.0) == 1
+
+    def momentum(cosine):
+        for _ in range(400):
+            pace._choose(problem, cosine, 1.0)
+        return pace._beta
+
+    at_rest = momentum(accelerated.ANGLE)
+    assert at_rest == pytest.approx(1.0 - 1.0 / pace._extent)
+    assert momentum(0.0) == 1.0 - accelerated.MOST < at_rest
+    assert momentum(1.0) == pytest.approx(1.0 - accelerated.LEAST)
+    assert pace.restarts == 1
+    pace._choose(problem, -0.1, 1.0)
+    assert (pace._beta, pace.restarts) == (0.0, 2)
+
+
+def scripted_pace():
+    """The pace of a chain of 10, and what counts its restarts under changes that are given to it."""
     problem = prepare(chain(10), DT)
     pace = accelerated.Momentum(Coloured(), problem)
     pace.begin(problem)
@@ -182,18 +217,7 @@ def test_the_bound_on_growth_follows_progress():
             pace._choose(problem, 1.0, change)
         return pace.restarts - before
 
-    assert restarts(1.0, 5.0) == 0
-    pace._sweeps = 50
-    assert restarts(5.0) == 1  # five times the least
-    for below, above in ((7.9, 8.1), (3.9, 4.1), (2.5, 2.7)):  # without progress: 4, 2, and not less than 1.3
-        assert restarts(2.0, below) == 0
-        assert restarts(above) == 1
-    assert restarts(0.1, 0.12) == 0
-    assert restarts(0.14) == 1  # progress
-    assert restarts(0.01, 0.025) == 0
-    pace._sweeps += 30
-    assert restarts(0.0105) == 0
-    assert restarts(0.0115) == 1  # a slight growth after 3 L/d sweeps
+    return problem, pace, restarts
 
 
 # Honest reports

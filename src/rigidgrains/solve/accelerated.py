@@ -32,6 +32,10 @@ STRETCH = 3.0  # times L/d sweeps since the last restart, after which a slight g
 SLIGHT = 1.1
 GROWTH = 1.3, 4.0  # least and most of the growth that is reason at any time
 PROGRESS = 0.7  # of the least change before: what sweeps between two restarts must get below to be left alone longer
+STEADY = 8.0  # times L/d sweeps after which momentum is held where changes and steps agree, not raised to one
+ANGLE = 0.7  # the cosine between change and step that steady momentum keeps: less means too much momentum
+GAIN = 0.05  # of 1 - beta, per sweep, by what the cosine lacks
+LEAST, MOST = 0.01, 0.5  # of 1 - beta
 RUNAWAY = 100.0  # over the least of all: back to the best forces
 SAVED = 0.25  # a gain worth a new checkpoint
 ROUNDING = 1e-30  # of |R|^2/m: smaller changes are none
@@ -88,7 +92,7 @@ class Momentum(Pace):
         self._lowest = self._best_change = self._before = math.inf
         self._sweeps = self._rescues = 0
         self._extent = _extent(problem)
-        self._growth = GROWTH[1]
+        self._growth, self._steady, self._damping = GROWTH[1], False, min(1.0 / self._extent, MOST)
         self._begin_anew()
 
     def sweep(self, problem: ContactProblem, rng: Generator) -> int:
@@ -99,8 +103,10 @@ class Momentum(Pace):
         made = self.order.turn(p, rng, fresh=self._fresh)
         self._fresh = False
         self._sweeps += made
-        along, change, square = _judge(p.forces, self._forces, self._start, self._weight)
-        self._choose(p, along, max(change, ROUNDING * square))
+        along, change, step, square = _judge(p.forces, self._forces, self._start, self._weight)
+        size = math.sqrt(change) * math.sqrt(step)
+        cosine = along / size if size > 0.0 else 0.0
+        self._choose(p, cosine, max(change, ROUNDING * square))
         return made
 
     def checked_sweep(
@@ -121,8 +127,8 @@ class Momentum(Pace):
         apply_forces(p)
         return True
 
-    def _choose(self, problem: ContactProblem, along: float, change: float) -> None:
-        """Go on, restart, or return to the best forces."""
+    def _choose(self, problem: ContactProblem, cosine: float, change: float) -> None:
+        """Go on, restart, or return to the best forces. The cosine is that between change and step."""
         plain = self._rescues >= RESCUES
         if not math.isfinite(change) or (change > RUNAWAY * self._lowest and not plain):
             self._rescue(problem)
@@ -133,13 +139,27 @@ class Momentum(Pace):
             self._best[0][:], self._best[1][:] = problem.forces, problem.motion
         if plain:
             self._fresh = True
-        elif along < 0.0 or self._grown(change):
+        elif cosine < 0.0 or self._grown(change) or self._ripe():
             self.restarts += 1
             self._before = min(self._before, self._least)
             self._begin_anew()
         else:
-            theta = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * self._theta**2))
-            self._theta, self._beta = theta, (self._theta - 1.0) / theta
+            self._go_on(cosine)
+
+    def _go_on(self, cosine: float) -> None:
+        """More momentum, as Nesterov has it; steady momentum up to a bound that follows the cosine."""
+        theta = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * self._theta**2))
+        self._theta, self._beta = theta, (self._theta - 1.0) / theta
+        if self._steady and self._beta >= 1.0 - self._damping:
+            self._damping = min(max(self._damping * math.exp(GAIN * (ANGLE - cosine)), LEAST), MOST)
+            self._beta = min(self._beta, 1.0 - self._damping)
+
+    def _ripe(self) -> bool:
+        """Whether it is time for steady momentum: loads have crossed the packing, and what is left is all over it."""
+        if self._steady or self._sweeps <= STEADY * self._extent:
+            return False
+        self._steady = True
+        return True
 
     def _grown(self, change: float) -> bool:
         """Whether changes have grown so far that momentum feeds them.
@@ -153,7 +173,8 @@ class Momentum(Pace):
             factor = 0.5 if self._least > PROGRESS * self._before else 2.0
             self._growth = min(max(factor * self._growth, GROWTH[0]), GROWTH[1])
             return True
-        return self._sweeps - self._restarted > STRETCH * self._extent and change > SLIGHT * self._least
+        late = not self._steady and self._sweeps - self._restarted > STRETCH * self._extent
+        return late and change > SLIGHT * self._least
 
     def _begin_anew(self) -> None:
         """No momentum, and a fresh order."""
@@ -196,13 +217,13 @@ def extrapolate(first, end, beta, now, last, start):  # type: ignore[no-untyped-
         x[k] = begin[k] = y
 
 
-def _judge(forces: Array, last_forces: Array, start: Array, weight: Array) -> tuple[float, float, float]:
-    """The change by the sweep, along the step that forces have taken; its square; the square of the forces.
+def _judge(forces: Array, last_forces: Array, start: Array, weight: Array) -> tuple[float, float, float, float]:
+    """The change by the sweep along the step that forces have taken; squares of the change, the step and the forces.
 
     weight : (c, 2) 1/m_n and 1/m_t. A sweep changes a force by m times its gradient, so these are products of gradients
              with steps, whatever the masses.
     """
-    found: tuple[float, float, float] = total(
+    found: tuple[float, float, float, float] = total(
         in_parts(lambda first, end: judge(first, end, forces, last_forces, start, weight), len(forces))
     )
     return found
@@ -211,7 +232,7 @@ def _judge(forces: Array, last_forces: Array, start: Array, weight: Array) -> tu
 @kernel
 def judge(first, end, forces, last_forces, start, weight):  # type: ignore[no-untyped-def]
     """The sums over some contacts."""
-    along, change, square = 0.0, 0.0, 0.0
+    along, change, step, square = 0.0, 0.0, 0.0, 0.0
     for c in range(first, end):
         n, x, y, z = forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3]
         d_n, d_x, d_y, d_z = n - start[c, 0], x - start[c, 1], y - start[c, 2], z - start[c, 3]
@@ -221,10 +242,12 @@ def judge(first, end, forces, last_forces, start, weight):  # type: ignore[no-un
         w_n, w_t = weight[c, 0], weight[c, 1]
         along += w_n * d_n * s_n + w_t * (d_x * s_x + (d_y * s_y + d_z * s_z))
         change += w_n * d_n * d_n + w_t * (d_x * d_x + (d_y * d_y + d_z * d_z))
+        step += w_n * s_n * s_n + w_t * (s_x * s_x + (s_y * s_y + s_z * s_z))
         square += w_n * n * n + w_t * (x * x + (y * y + z * z))
         for k in range(4, forces.shape[1]):
-            d = forces[c, k] - start[c, k]
-            along += w_t * d * (forces[c, k] - last_forces[c, k])
+            d, s = forces[c, k] - start[c, k], forces[c, k] - last_forces[c, k]
+            along += w_t * d * s
             change += w_t * d * d
+            step += w_t * s * s
             square += w_t * forces[c, k] ** 2
-    return along, change, square
+    return along, change, step, square
