@@ -151,6 +151,22 @@ def test_rows_of_a_run_stand_colour_after_colour(bodies):
         assert set(problem.pairs[by.start[k] : by.start[k + 1], 1]) <= pistons
 
 
+def test_some_rows_of_a_run_keep_their_colours():
+    """Every third row: each once, as coloured as before, none alone that was not."""
+    problem = arranged(triangular(8, 40, mu=0.3))
+    by, some = problem.colouring, np.arange(1, problem.count, 3, dtype=np.int32)
+    part = by.of_some(some)
+    np.testing.assert_array_equal(part.sequence, some)
+    assert part.start[-1] == len(some)
+    assert (np.diff(part.start) > 0).all()
+    colour_of_row = np.repeat(np.arange(by.count), np.diff(by.start))
+    for k in range(part.count):
+        rows = part.sequence[part.start[k] : part.start[k + 1]]
+        assert len(set(colour_of_row[rows])) == 1
+        assert part.alone[k] == by.alone[colour_of_row[rows[0]]]
+    assert by.of_some(everyone(problem)).start.tolist() == by.start.tolist()
+
+
 def test_a_large_grain_among_small_ones_is_a_hub():
     """Its pairs are swept one after another, all others by colours."""
     rng = np.random.default_rng(0)

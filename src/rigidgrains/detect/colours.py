@@ -45,6 +45,12 @@ class Colouring:
         start = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes[used])])
         return cls(np.arange(start[-1], dtype=np.int32), start, alone[used])
 
+    def of_some(self, rows: Index) -> Colouring:
+        """The colours of some of the rows, given in rising order, where rows stand colour after colour."""
+        sizes = np.diff(np.searchsorted(rows, self.start))
+        used = sizes > 0
+        return Colouring(rows, np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes[used])]), self.alone[used])
+
     def arranged(self, colours: NDArray[np.int64]) -> Index:
         """The contacts in turn when the colours follow each other like this."""
         return np.concatenate([self.sequence[self.start[k] : self.start[k + 1]] for k in colours])

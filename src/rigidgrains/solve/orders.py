@@ -31,7 +31,7 @@ class Order:
     _sequence: Index
 
     def begin(self, problem: ContactProblem, among: Index | None = None) -> None:
-        """Prepare for the sweeps of one step over all contacts, or over some of them."""
+        """Prepare for the sweeps of one step over all contacts, or over some of them in rising order."""
         self._sequence = np.arange(problem.count, dtype=np.int32) if among is None else among.copy()
 
     def sequence(self, rng: Generator) -> Index:
@@ -133,8 +133,8 @@ class Coloured(Order):
     coloured = True
 
     def begin(self, problem: ContactProblem, among: Index | None = None) -> None:
-        if among is None and problem.colouring is not None:
-            self._colouring = problem.colouring
+        if problem.colouring is not None:
+            self._colouring = problem.colouring if among is None else problem.colouring.of_some(among)
         else:
             super().begin(problem, among)
             self._colouring = find_colouring(problem, self._sequence)
