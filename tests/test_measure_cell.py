@@ -321,6 +321,26 @@ def test_pair_correlation_of_a_lattice():
     assert found.pairs.sum() == 25 * 30 // 2
 
 
+def test_displacement_about_the_flow():
+    """Grains that go with a cell do not move about its flow, however it is sheared, compressed and straightened."""
+    rate = np.array([[-0.1, 0.9, 0.0], [0, 0.05, 0], [0, 0, 0]])
+    cell = Cell(np.array([[12.0, 0, 0], [2.0, 10.0, 0], [0, 0, 1]]), [1.0, 2.0, 0.0], [True, True, False], rate=rate)
+    bodies = grains([[2.0, 3, 0], [9.0, 8, 0]], 0.1, dimension=2, cell=cell)
+    simulation, frames = Simulation(bodies, dt=0.01), [measure.of(Simulation(bodies, dt=0.01))]
+    for _ in range(8):
+        simulation.run(steps=50)
+        frames.append(measure.of(simulation))
+    leans = [frame.cell[1, 0] for frame in frames]
+    assert (np.diff(leans) < -5.0).sum() >= 1  # straightened
+    total = measure.mean_squared_displacement(frames)
+    assert total.squared[-1] > 10.0
+    np.testing.assert_allclose(measure.mean_squared_displacement(frames, affine=False).squared, 0.0, atol=1e-20)
+    gradient = np.linalg.matrix_power(np.eye(3) + 0.01 * rate, 400)
+    start = np.array([[1.0, 1, 0], [8.0, 6, 0]])
+    way = start @ (gradient - np.eye(3)).T
+    assert total.squared[-1] == pytest.approx((way**2).sum() / 2.0, rel=1e-10)
+
+
 def test_displacement_through_faces():
     """Straight flight through many faces: v^2 t^2; grains are known by their ids."""
     v = np.array([[3.0, 1.0, 0.0], [-2.0, 4.0, 0.0], [0.5, -6.0, 0.0]])
