@@ -202,16 +202,27 @@ def _extent(problem: ContactProblem) -> float:
 
 def _extrapolate(beta: float, now: Array, last: Array, start: Array | None = None) -> None:
     """Carry rows on by beta times their last step, and remember from where and, if asked, to where."""
-    what = beta, now, last, now if start is None else start
-    in_parts(lambda first, end: extrapolate(first, end, *what), len(now))
+    if start is None:
+        in_parts(lambda first, end: carry_on(first, end, beta, now, last), len(now))
+    else:
+        in_parts(lambda first, end: extrapolate(first, end, beta, now, last, start), len(now))
+
+
+@kernel
+def carry_on(first, end, beta, now, last):  # type: ignore[no-untyped-def]
+    """Some of the rows; masses stay what they are. In slices loops count from zero, and vectors can be made of them."""
+    x, before = now[first:end].reshape(-1), last[first:end].reshape(-1)
+    for k in range(len(x)):
+        y = x[k] + beta * (x[k] - before[k])
+        before[k] = x[k]
+        x[k] = y
 
 
 @kernel
 def extrapolate(first, end, beta, now, last, start):  # type: ignore[no-untyped-def]
-    """Some of the rows; masses stay what they are."""
-    width = now.shape[1]
-    x, before, begin = now.reshape(-1), last.reshape(-1), start.reshape(-1)
-    for k in range(first * width, end * width):
+    """The same, and where they were carried to."""
+    x, before, begin = now[first:end].reshape(-1), last[first:end].reshape(-1), start[first:end].reshape(-1)
+    for k in range(len(x)):
         y = x[k] + beta * (x[k] - before[k])
         before[k] = x[k]
         x[k] = begin[k] = y
@@ -233,7 +244,8 @@ def _judge(forces: Array, last_forces: Array, start: Array, weight: Array) -> tu
 def judge(first, end, forces, last_forces, start, weight):  # type: ignore[no-untyped-def]
     """The sums over some contacts."""
     along, change, step, square = 0.0, 0.0, 0.0, 0.0
-    for c in range(first, end):
+    forces, last_forces, start, weight = forces[first:end], last_forces[first:end], start[first:end], weight[first:end]
+    for c in range(len(forces)):
         n, x, y, z = forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3]
         d_n, d_x, d_y, d_z = n - start[c, 0], x - start[c, 1], y - start[c, 2], z - start[c, 3]
         s_n, s_x, s_y, s_z = (
