@@ -332,3 +332,17 @@ def test_unknown_names_are_refused():
         Sweeps(order="sideways")
     with pytest.raises(ValueError, match=r"'gpos'.*'g_pos'"):
         Sweeps(gap="gpos")
+
+
+def test_stored_order_is_the_plain_sweep_to_the_bit(rng):
+    """Body 0 in registers: forces and velocities after several sweeps are those of the sweep over a sequence."""
+    problem = prepare(triangular(6, 5, mu=0.4, g=3.0), DT)
+    motion, forces, each = problem.motion.copy(), problem.forces.copy(), np.arange(problem.count, dtype=np.int32)
+    order = Ordered()
+    order.begin(problem)
+    for _ in range(5):
+        order.sweep(problem, rng)
+        sweep(each, motion, problem.pairs, problem.geometry, forces, problem.dt)
+    assert np.array_equal(problem.forces, forces)
+    assert np.array_equal(problem.motion, motion)
+    assert forces.any()

@@ -16,8 +16,8 @@ from column import MU, Column
 import rigidgrains as rg
 
 # By the bound on the mean overlap: sweeps a step, longest step, slack
-SETTINGS = {6e-3: (8, 0.12, 3e-3), 1e-3: (10, 0.1, 5e-4)}
-DEEPER = {8000: 2, 64_000: 8}  # more sweeps for higher columns
+SETTINGS = {6e-3: (8, 0.12, 3e-3), 1e-3: (10, 0.1, 1e-3)}
+DEEPER = {8000: 0, 64_000: 6}  # more sweeps for higher columns
 
 
 def simulation(grains: int, bound: float) -> tuple[Column, rg.Simulation]:

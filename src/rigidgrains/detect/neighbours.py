@@ -6,6 +6,7 @@ bodies outside of each other's lists are further apart than both skins together.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -72,7 +73,7 @@ class Neighbours:
         A piston that was stopped by the first grain before may now carry it along.
         """
         steps = [
-            dt * float(np.linalg.norm(bodies.motion[bodies.count + w, :3])) if wall.guided else 0.0
+            dt * math.hypot(*bodies.motion[bodies.count + w, :3]) if wall.guided else 0.0
             for w, wall in enumerate(bodies.walls)
         ]
         if self._stale(bodies, steps, dt):
@@ -145,7 +146,7 @@ class Neighbours:
 def _wall_step(bodies: Bodies, w: int, dt: float) -> float:
     """How far the surface of a wall can move towards a grain within this step (m)."""
     wall, drive = bodies.walls[w], bodies.walls[w].drive
-    step = dt * float(np.linalg.norm(bodies.motion[bodies.count + w, :3]))
+    step = dt * math.hypot(*bodies.motion[bodies.count + w, :3])
     if wall.guided and step > 0.0:
         # A piston is stopped by the first grain: however light it is, it gets no further than that grain goes.
         gap, _ = wall.shape.gaps(np.arange(bodies.count, dtype=np.int32), bodies.position, bodies.radius)
