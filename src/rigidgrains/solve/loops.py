@@ -10,19 +10,20 @@ from typing import Any
 from ..barrier import new_meeting
 from ..contacts import ContactProblem
 from ..threads import together
-from . import colouring, extended, flowing, kernels
+from . import colouring, extended, flowing, kernels, stored
 
 
 class Loops:
-    """The loops of one kind of contact."""
+    """The loops of one kind of contact; stored : a quicker sweep in stored order, if there is one."""
 
-    def __init__(self, room: Any, coloured: Any) -> None:
+    def __init__(self, room: Any, coloured: Any, stored: Any = None) -> None:
         self.sweep, self.checked_sweep, self.survey = room.sweep, room.checked_sweep, room.survey
         self.parallel_sweep, self.apply_forces = room.parallel_sweep, room.apply_forces
+        self.stored_sweep = stored
         self.coloured_sweep, self.coloured_forces = coloured.coloured_sweep, coloured.coloured_forces
 
 
-PLAIN = Loops(kernels, colouring)
+PLAIN = Loops(kernels, colouring, stored.stored_sweep)
 FLOWING = Loops(flowing, flowing)
 EXTENDED = Loops(extended, extended)
 

@@ -13,8 +13,7 @@ from ..contacts import ContactProblem
 from ..threads import together
 from .colouring import WORTH, find_colouring
 from .kernels import changes
-from .loops import PLAIN, loops
-from .stored import stored_sweep
+from .loops import loops
 
 Index = NDArray[np.int32]
 
@@ -87,16 +86,17 @@ class Ordered(Order):
 
     def begin(self, problem: ContactProblem, among: Index | None = None) -> None:
         super().begin(problem, among)
-        self._stored = self.axis is None and among is None and loops(problem) is PLAIN and problem.count > 0
+        self._stored = self.axis is None and among is None and problem.count > 0
         if self.axis is not None:
             along = problem.points()[self._sequence, "xyz".index(self.axis[1])]
             self._sequence = self._sequence[np.argsort(along if self.axis[0] == "+" else -along, kind="stable")]
 
     def sweep(self, problem: ContactProblem, rng: Generator) -> None:
-        if self._stored:
-            stored_sweep(*problem.arrays, problem.dt)
-        else:
+        quick = loops(problem).stored_sweep if self._stored else None
+        if quick is None:
             super().sweep(problem, rng)
+        else:
+            quick(*problem.arrays, problem.dt)
 
 
 @dataclass
