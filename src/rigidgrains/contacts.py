@@ -88,7 +88,7 @@ class Contacts:
         self.wall_rows: list[slice] = []
         self._elements = 0
         none = np.empty(0, np.int32)
-        self.candidates = Candidates(PairCandidates(none, none, np.zeros(1, np.int64)), [])
+        self.candidates = Candidates(PairCandidates(none, none, np.zeros(1, np.int64), 0), [])
         self.colouring: Colouring | None = None
         self._pairs = np.empty((0, 2), np.int32)
         self._geometry = np.empty((0, 8))
@@ -163,12 +163,12 @@ class Contacts:
         """(c,) N, R_n: the first column of forces, less the attraction of laws that attract."""
         return self.forces[:, 0] if self.attraction is None else self.forces[:, 0] - self.attraction
 
-    def problem(self, bodies: Bodies, dt: float) -> ContactProblem:
+    def problem(self, bodies: Bodies, dt: float, before: Array | None = None) -> ContactProblem:
         """The arrays a solver works on."""
         edges = None if bodies.cell is None else np.where(bodies.cell.periodic, np.diag(bodies.cell.vectors), np.inf)
         return ContactProblem(
             bodies.motion, self.pairs, self.geometry, self.forces, dt, bodies.position, bodies.radius, self.extra,
-            self.colouring, self.branch, bodies.flow, edges,
+            self.colouring, self.branch, bodies.flow, edges, before,
         )  # fmt: skip
 
     def law_columns(self, bodies: Bodies, count: int) -> dict[str, Array]:

@@ -214,8 +214,7 @@ class Simulation:
                 coloured=self.solver.coloured,
             )
             bound = RUNAWAY * (self._top_speed() + bodies.radius.max() / dt)
-            problem = replace(self.contacts.problem(bodies, dt), before=self._kept)
-            spent = self.solver.solve(problem, self.rng).after(spent)
+            spent = self.solver.solve(self.contacts.problem(bodies, dt, self._kept), self.rng).after(spent)
             self._check_speed(bound, spent.sweeps)
             speed = self.contacts.overlooked(bodies, self.neighbours, dt)
             if speed is None and self.contacts.accepted():

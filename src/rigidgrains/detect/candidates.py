@@ -34,16 +34,13 @@ class PairCandidates:
     """Candidates among the listed pairs.
 
     row   : contact row of each listed pair, -1 for none; last : its row in the previous step
-    sizes : rows of each colour in turn
+    sizes : rows of each colour in turn; count : of all
     """
 
     row: Index
     last: Index
     sizes: NDArray[np.int64]
-
-    @property
-    def count(self) -> int:
-        return int(self.sizes.sum())
+    count: int
 
 
 @dataclass
@@ -125,14 +122,15 @@ def _number_pairs(
         return begin, counts
 
     found = in_parts(pick, bodies.count, weight=2)
-    sizes = np.array([counts for _, counts in found])  # of each part, of each colour
-    if sizes.size > 1:
-        earlier = (np.cumsum(sizes.T).reshape(sizes.T.shape) - sizes.T).T.copy()
+    parts = np.array([counts for _, counts in found]) if len(found) > 1 else found[0][1][None]
+    sizes = parts.sum(axis=0) if len(found) > 1 else parts[0]
+    if parts.size > 1:
+        earlier = (np.cumsum(parts.T).reshape(parts.T.shape) - parts.T).T.copy()
         before = {begin: rows for (begin, _), rows in zip(found, earlier)}
         in_parts(
             lambda begin, end: move_rows(begin, end, pairs.start, colour, before[begin], row), bodies.count, weight=2
         )
-    chosen = PairCandidates(row, pairs.last, sizes.sum(axis=0))
+    chosen = PairCandidates(row, pairs.last, sizes, int(sizes.sum()))
     pairs.last, pairs.spare = row, pairs.last
     return chosen
 

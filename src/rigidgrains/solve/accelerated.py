@@ -13,6 +13,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from .. import threads
 from ..compiled import kernel
 from ..contacts import ContactProblem
 from ..threads import in_parts, total
@@ -202,10 +203,11 @@ def _extent(problem: ContactProblem) -> float:
 
 def _extrapolate(beta: float, now: Array, last: Array, start: Array | None = None) -> None:
     """Carry rows on by beta times their last step, and remember from where and, if asked, to where."""
-    if start is None:
-        in_parts(lambda first, end: carry_on(first, end, beta, now, last), len(now))
+    loop, what = (carry_on, (now, last)) if start is None else (extrapolate, (now, last, start))
+    if len(now) <= threads.PART:
+        loop(0, len(now), beta, *what)
     else:
-        in_parts(lambda first, end: extrapolate(first, end, beta, now, last, start), len(now))
+        in_parts(lambda first, end: loop(first, end, beta, *what), len(now))
 
 
 @kernel
@@ -234,6 +236,9 @@ def _judge(forces: Array, last_forces: Array, start: Array, weight: Array) -> tu
     weight : (c, 2) 1/m_n and 1/m_t. A sweep changes a force by m times its gradient, so these are products of gradients
              with steps, whatever the masses.
     """
+    if len(forces) <= threads.PART:
+        alone: tuple[float, float, float, float] = judge(0, len(forces), forces, last_forces, start, weight)
+        return alone
     found: tuple[float, float, float, float] = total(
         in_parts(lambda first, end: judge(first, end, forces, last_forces, start, weight), len(forces))
     )
