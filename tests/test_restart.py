@@ -17,7 +17,9 @@ from builders import triangular
 from test_trajectory import drum
 
 import rigidgrains as rg
+from rigidgrains import certificate
 from rigidgrains.runner import resume_run, run_scene
+from rigidgrains.trajectory import store
 from rigidgrains.trajectory.checkpoint import encode
 from rigidgrains.trajectory.errors import TrajectoryError
 
@@ -178,6 +180,52 @@ def test_resume_goes_on_to_a_new_end(tmp_path):
     assert np.array_equal(ours.position, theirs.position)
     assert np.array_equal(ours.contacts.force, theirs.contacts.force)
     assert resume_run(path, progress=False).report.steps == 70  # it had come to its end
+
+
+def make_old(path) -> None:
+    """Take from a file what was not there before cells, courses and streams, and tell its time and gaps as then."""
+    lacks = ("grains", "entered", "left", "mass_left", "removed_part", "slack", "wall_load", "wall_spin")
+    with h5py.File(path, "r+") as file:
+        series = file["VTKHDF"]
+        for group in (file["history"], *(series[name] for name in ("FieldData", "Steps/FieldDataOffsets"))):
+            for name in lacks:
+                group.pop(name, None)
+        for name in lacks:
+            series["Steps/FieldDataSizes"].pop(name, None)
+        series["FieldData"].create_dataset(
+            "floor", data=np.zeros(series["FieldData/step"].shape), maxshape=(None,), chunks=(256,)
+        )
+        for part in ("FieldDataOffsets", "FieldDataSizes"):
+            series[f"Steps/{part}/floor"] = series[f"Steps/{part}/step"]
+        kept = file["checkpoint"]
+        words = json.loads(bytes(kept["text"][()]).decode())
+        words["clock"] = [words["clock"][name] for name in ("dt", "steps", "begun", "since")]
+        for name in ("auto", "gravity", "stage"):
+            del words[name]
+        for name in ("contact_image", "id", "pair_image", "wall_load", "wall_spin"):
+            del kept[name]
+        store.put_text(kept, "text", json.dumps(words))
+
+
+def test_files_of_earlier_versions_go_on(tmp_path):
+    """They lack columns and arrays that came later: the run that goes on is the same, and what they have is written."""
+    scene = tmp_path / "scene.toml"
+    scene.write_text(SCENE)
+    run_scene(scene, output=tmp_path / "a", steps=80, progress=False)
+    run_scene(scene, output=tmp_path / "b", steps=40, progress=False)
+    straight, old = tmp_path / "a" / "scene.vtkhdf", tmp_path / "b" / "scene.vtkhdf"
+    make_old(old)
+    assert certificate.check(rg.Trajectory(old)[-1]).passed
+    resume_run(old, steps=40, progress=False)
+    with rg.Trajectory(straight) as one, rg.Trajectory(old) as other:
+        assert one.steps.tolist() == other.steps.tolist()
+        assert one[-1].position.tobytes() == other[-1].position.tobytes()
+        assert one[-1].contacts.force.tobytes() == other[-1].contacts.force.tobytes()
+        assert "entered" not in other.history
+        for name, column in other.history.items():
+            assert column[-1].tobytes() == one.history[name][-1].tobytes(), name
+        assert certificate.check(other[-1]).passed
+        assert other.figures("floor").tolist() == [0.0] * len(other)
 
 
 def test_other_figures_than_before_are_noticed(tmp_path):

@@ -219,10 +219,16 @@ def inherit(new: PairList, old: PairList) -> None:
 def _inherit(  # type: ignore[no-untyped-def]
     begin, end, start, partner, image, last, old_start, old_partner, old_image, old_last
 ):
-    """The pairs of some grains."""
+    """The pairs of some grains. Another skin may move a grain to another level, and its pairs to the partner's row."""
     for i in range(begin, end):
         for k in range(start[i], start[i + 1]):
+            j = partner[k]
             for m in range(old_start[i], old_start[i + 1]):
-                if old_partner[m] == partner[k] and old_image[m] == image[k]:
+                if old_partner[m] == j and old_image[m] == image[k]:
                     last[k] = old_last[m]
                     break
+            else:
+                for m in range(old_start[j], old_start[j + 1]):
+                    if old_partner[m] == i:  # never in a cell, where rows are those of the lower number
+                        last[k] = old_last[m]
+                        break

@@ -114,7 +114,7 @@ def unpack(
             f"this run used functions of its own; pass them to resume() again: functions={{{wanted}}}"
         )
     solver = decode(words["solver"]) if solver is None else solver
-    clock = Clock(**words["clock"])
+    clock = _clock(words["clock"])
     simulation = Simulation(bodies, dt=clock.dt, solver=solver, seed=words["seed"])
     auto = None if words.get("auto") is None else AutoStep(**words["auto"])
     simulation.set_clock(clock, auto, arrays.get("step_sizes"))
@@ -157,6 +157,11 @@ def decode(words: Any) -> Any:
     if any(value is None and key in ("order", "criterion") for key, value in settings.items()):
         raise TrajectoryError("this run used an order or criterion of its own; pass the solver to resume() again")
     return getattr(import_module(SOLVERS + home), name)(**settings)
+
+
+def _clock(words: Any) -> Clock:
+    """Earlier files have a list of dt, steps, the time at which dt was last changed, and the step."""
+    return Clock(*words) if isinstance(words, list) else Clock(**words)
 
 
 def _neighbours(arrays: Arrays, builds: int) -> Neighbours:

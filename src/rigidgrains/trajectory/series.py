@@ -7,7 +7,7 @@ when they do: frames point to the rows they use. Bookkeeping that is equal by na
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import h5py
@@ -103,6 +103,15 @@ class Series:
     def steps(self) -> int:
         """Number of frames."""
         return int(self.group["Steps"].attrs["NSteps"])
+
+    def known(self, cloud: Cloud) -> Cloud:
+        """A frame as files of earlier versions hold it: names they lack are left out, old numbers stay as they were."""
+        points, fields = self.group["PointData"], self.group["FieldData"]
+        some: dict[str, Any] = {name: _within(points, getattr(cloud, name)) for name in ("data", "once")}
+        some |= {name: _within(fields, getattr(cloud, name)) for name in ("scalars", "tables", "tables_once")}
+        old = [name for name in fields if fields[name].ndim == 1 and name not in cloud.scalars]
+        some["scalars"] |= {name: float(fields[name][-1]) for name in old}
+        return replace(cloud, **some)
 
     def append(self, cloud: Cloud) -> None:
         """Add a frame."""
@@ -218,3 +227,7 @@ class Series:
             self._column(f"{name}/Offsets").append(np.array([0, n] if some else [0]))
         self._add("Steps/CellOffsets", (step, 0, 0, 0))
         self._add("Steps/ConnectivityIdOffsets", (0, 0, 0, 0))
+
+
+def _within(group: h5py.Group, parts: dict[str, Any]) -> dict[str, Any]:
+    return {name: part for name, part in parts.items() if name in group}

@@ -154,7 +154,8 @@ class TrajectoryWriter(Observer):
         for column in history.values():
             column.resize(rows, 0)
         if self._history is not None and not len(self._history):
-            self._history.rows = list(zip(*(history[name][:].tolist() for name in COLUMNS)))
+            unknown = np.full(rows, np.nan)  # of columns that files of earlier versions lack
+            self._history.rows = list(zip(*(history.get(name, unknown)[:].tolist() for name in COLUMNS)))
             self._history.wall_force = list(history["wall_force"][:])
         if self._run:
             self.keep("run", json.dumps(self._run))
@@ -171,6 +172,8 @@ class TrajectoryWriter(Observer):
         clouds = {"VTKHDF": grains}
         if self._contacts:
             clouds["contacts"] = record.contacts(simulation, precision=self._precision)
+        if self._resume:
+            return {name: series.known(cloud) for series, (name, cloud) in zip(self._series, clouds.items())}
         return clouds
 
     def _append(self, clouds: dict[str, Cloud], simulation: Simulation) -> None:
@@ -204,7 +207,8 @@ class TrajectoryWriter(Observer):
         first = self._file["history/step"].shape[0]
         rows = np.array(self._history.rows[first:], dtype=float).reshape(-1, len(COLUMNS))
         for name, column in zip(COLUMNS, rows.T):
-            Column(self._file[f"history/{name}"]).append(column)
+            if name in self._file["history"]:
+                Column(self._file[f"history/{name}"]).append(column)
         if len(rows):
             Column(self._file["history/wall_force"]).append(np.array(self._history.wall_force[first:]))
 
