@@ -19,7 +19,7 @@ from builders import grains, triangular
 from rigidgrains import History, Simulation, Trajectory, TrajectoryWriter
 from rigidgrains.cli import app
 from rigidgrains.cli.words import BAD_INPUT, INTERRUPTED
-from rigidgrains.view.series import PANELS, draw_history, draw_plots
+from rigidgrains.view.series import OF_CELL, PANELS, draw_history, draw_plots
 from rigidgrains.view.video import write_video
 
 
@@ -184,7 +184,7 @@ def test_a_video_without_its_writer_names_the_remedy(cli, tmp_path, monkeypatch)
 def test_plot_draws_what_was_recorded(folder):
     trajectory = Trajectory(folder / "press.vtkhdf")
     figure = draw_plots(trajectory)
-    assert len(figure.axes) == len(PANELS)
+    assert len(figure.axes) == len(PANELS) - len(OF_CELL)
     by_label = {axes.get_ylabel(): axes for axes in figure.axes}
     assert by_label["energy (J)"].lines[0].get_xdata() == pytest.approx(trajectory.history["time"])
     walls = by_label["force on wall (N)"]

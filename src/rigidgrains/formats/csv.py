@@ -74,11 +74,11 @@ def save(path: Path, columns: dict[str, NDArray[Any]], units: dict[str, str] = U
 
 def history_columns(trajectory: Trajectory) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
     """Columns of the history with their units; forces on walls as NAME_x, NAME_y, NAME_z."""
-    from ..observe.history import COLUMNS
+    from ..observe.history import COLUMNS, OF_CELL
 
-    history, units = dict(trajectory.history), dict(COLUMNS)
+    history, units = dict(trajectory.history), COLUMNS | OF_CELL
     forces = history.pop("wall_force", np.zeros((0, 0, 3)))
-    columns = {name: history.pop(name) for name in COLUMNS if name in history} | history
+    columns = {name: history.pop(name) for name in units if name in history} | history
     names = trajectory.wall_names
     for w in range(forces.shape[1]):
         for k, letter in enumerate("xyz"):

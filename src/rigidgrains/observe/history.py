@@ -43,14 +43,26 @@ COLUMNS = {
     "left": "grains",
     "mass_left": "kg",
 }
+OF_CELL = {
+    "volume": "m^3, m^2 in 2D",
+    "packing_fraction": "",
+    "pressure": "Pa, N/m in 2D",
+    "shear_stress": "Pa, N/m in 2D",
+}
+
+
+def columns(bodies: Bodies) -> list[str]:
+    """Names of the quantities that are recorded: those of OF_CELL in a periodic cell only."""
+    return [*COLUMNS, *(OF_CELL if bodies.cell is not None else ())]
 
 
 def figures(simulation: Simulation) -> dict[str, float]:
-    """The quantities of COLUMNS at the present step."""
+    """The quantities of `columns` at the present step."""
     bodies, contacts, solve = simulation.bodies, simulation.contacts, simulation.last_solve
     overlap = measure.overlaps(bodies, contacts) / bodies.mean_radius
     problem = contacts.problem(bodies, simulation.dt)
     meter = rigidity(simulation)
+    cell = measure.cell_figures(bodies, contacts)
     return {
         "step": simulation.steps,
         "time": simulation.time,
@@ -75,6 +87,7 @@ def figures(simulation: Simulation) -> dict[str, float]:
         "cluster_extent": meter.extent,
         "grains": bodies.count,
         **streams(bodies),
+        **{name: cell[name] for name in OF_CELL if name in cell},
     }
 
 
@@ -91,17 +104,23 @@ def streams(bodies: Bodies) -> dict[str, float]:
 class History(Observer):
     """Records time, sweeps, contacts, residual, energies, overlap and rigidity; `history["time"]` is a column.
 
+    In a periodic cell also its volume, packing fraction, pressure and shear stress xy, compression positive.
+
+    names      : of the columns
     wall_force : force of the grains on each wall (walls, 3) in N, one entry per row; zero for walls that are not there
     wall_names : the walls of the scene
     """
 
     def __init__(self) -> None:
+        self.names = list(COLUMNS)
         self.rows: list[tuple[float, ...]] = []
         self.wall_force: list[NDArray[np.float64]] = []
         self.wall_names: list[str] = []
 
     def look(self, simulation: Simulation) -> None:
-        self.rows.append(tuple(float(value) for value in figures(simulation).values()))
+        now = figures(simulation)
+        self.names = list(now)
+        self.rows.append(tuple(float(value) for value in now.values()))
         self.wall_force.append(measure.forces_on_all_walls(simulation.bodies, simulation.contacts))
         self.wall_names = [wall.name for wall in simulation.bodies.all_walls]
 
@@ -114,5 +133,5 @@ class History(Observer):
         return len(self.rows)
 
     def __getitem__(self, name: str) -> NDArray[np.float64]:
-        column = list(COLUMNS).index(name)
+        column = self.names.index(name)
         return np.array([row[column] for row in self.rows], dtype=float)

@@ -76,9 +76,10 @@ def forces_on_all_walls(bodies: Bodies, contacts: Contacts) -> Array:
 
 
 def cell_figures(bodies: Bodies, contacts: Contacts) -> dict[str, float]:
-    """Volume of the periodic cell (m^3, m^2 in 2D), packing fraction in it, pressure (Pa, N/m in 2D); none without one.
+    """Volume of the periodic cell (m^3, m^2 in 2D), packing fraction, pressure and shear stress xy (Pa, N/m in 2D).
 
-    The pressure is that of contacts and of peculiar motion, the mean over the periodic directions.
+    Nothing without a cell. Stresses are those of contacts and of peculiar motion, compression positive; the pressure is
+    the mean over the periodic directions.
     """
     cell = bodies.cell
     if cell is None:
@@ -86,13 +87,15 @@ def cell_figures(bodies: Bodies, contacts: Contacts) -> dict[str, float]:
     grains = np.pi * bodies.radius**2 if bodies.dimension == 2 else 4.0 / 3.0 * np.pi * bodies.radius**3
     between = slice(0, contacts.wall_rows[0].start if contacts.wall_rows else contacts.count)
     apart = bodies.radius[contacts.pairs[between]].sum(axis=1) + contacts.gap[between]
-    moment = (contacts.force[between] * contacts.normal[between] * apart[:, None]).sum(axis=0)
-    moment += (bodies.mass[:, None] * bodies.velocity**2).sum(axis=0)
+    branch, force, velocity = apart[:, None] * contacts.normal[between], contacts.force[between], bodies.velocity
+    moment = (force * branch).sum(axis=0) + (bodies.mass[:, None] * velocity**2).sum(axis=0)
+    shear = force[:, 0] @ branch[:, 1] + bodies.mass @ (velocity[:, 0] * velocity[:, 1])
     return {
         "dimension": bodies.dimension,
         "volume": cell.volume,
         "packing_fraction": float(grains.sum()) / cell.volume,
         "pressure": float(moment[cell.periodic].mean()) / cell.volume,
+        "shear_stress": float(shear) / cell.volume,
     }
 
 

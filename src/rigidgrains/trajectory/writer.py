@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ..observe.base import Observer
-from ..observe.history import COLUMNS, History
+from ..observe.history import History, columns
 from . import checkpoint, record, store, wall_table
 from .atomic import AtomicFile
 from .errors import WriteError
@@ -67,7 +67,7 @@ class TrajectoryWriter(Observer):
         """Open the file; a new one begins with the present state."""
         try:
             if self._resume:
-                self._open(simulation.steps)
+                self._open(simulation)
             else:
                 self._create(simulation)
         except BaseException:
@@ -125,7 +125,7 @@ class TrajectoryWriter(Observer):
         self.keep("report", "{}")
         file.attrs["seed"], file.attrs["dimension"] = simulation.seed, simulation.bodies.dimension
         names = [wall.name for wall in simulation.bodies.all_walls]
-        for name in COLUMNS:
+        for name in columns(simulation.bodies):
             file.create_dataset(f"history/{name}", (0,), float, maxshape=(None,), chunks=(ROWS,))
         force = (0, len(names), 3)
         file.create_dataset("history/wall_force", force, float, maxshape=(None, None, 3), chunks=(ROWS, 4, 3))
@@ -142,20 +142,22 @@ class TrajectoryWriter(Observer):
         if self._contacts:
             store.make_link(self.path)
 
-    def _open(self, step: int) -> None:
-        """Go on with a file from a step; rows of the history beyond it will be recorded again."""
+    def _open(self, simulation: Simulation) -> None:
+        """Go on with a file; rows of the history beyond the present step will be recorded again."""
         self._atomic, self._file = store.open_to_append(self.path)
         self._contacts = "contacts" in self._file
         self._precision = self._file["VTKHDF/Points"].dtype.type
         self._series = [Series(self._file[name]) for name in self._names()]
         self._last_step = int(self._file["VTKHDF/FieldData/step"][-1])
         history = self._file["history"]
-        rows = int(np.searchsorted(history["step"][:], step, side="right"))
+        rows = int(np.searchsorted(history["step"][:], simulation.steps, side="right"))
         for column in history.values():
             column.resize(rows, 0)
         if self._history is not None and not len(self._history):
             unknown = np.full(rows, np.nan)  # of columns that files of earlier versions lack
-            self._history.rows = list(zip(*(history.get(name, unknown)[:].tolist() for name in COLUMNS)))
+            self._history.names = columns(simulation.bodies)
+            told = [history.get(name, unknown)[:].tolist() for name in self._history.names]
+            self._history.rows = list(zip(*told))
             self._history.wall_force = list(history["wall_force"][:])
         if self._run:
             self.keep("run", json.dumps(self._run))
@@ -166,7 +168,7 @@ class TrajectoryWriter(Observer):
     def _clouds(self, simulation: Simulation) -> dict[str, Cloud]:
         history, known = self._history, None
         if history is not None and len(history) and history.rows[-1][0] == simulation.steps:
-            known = dict(zip(COLUMNS, history.rows[-1]))
+            known = dict(zip(history.names, history.rows[-1]))
         grains = record.grains(simulation, precision=self._precision, full=self._contacts, known=known)
         grains.scalars["wall_table"] = 0.0  # set when it is known, in _append
         clouds = {"VTKHDF": grains}
@@ -205,8 +207,8 @@ class TrajectoryWriter(Observer):
         if self._history is None:
             return
         first = self._file["history/step"].shape[0]
-        rows = np.array(self._history.rows[first:], dtype=float).reshape(-1, len(COLUMNS))
-        for name, column in zip(COLUMNS, rows.T):
+        rows = np.array(self._history.rows[first:], dtype=float).reshape(-1, len(self._history.names))
+        for name, column in zip(self._history.names, rows.T):
             if name in self._file["history"]:
                 Column(self._file[f"history/{name}"]).append(column)
         if len(rows):

@@ -32,6 +32,8 @@ OVER_TIME: dict[str, OverTime] = {
     "residual": time_panels.residual,
     "walls": time_panels.walls,
     "rigidity": time_panels.rigidity,
+    "packing": time_panels.packing,
+    "stress": time_panels.stress,
 }
 OF_FRAME: dict[str, OfFrame] = {
     "forces": state_panels.forces,
@@ -40,13 +42,15 @@ OF_FRAME: dict[str, OfFrame] = {
 }
 PANELS = (*OVER_TIME, *OF_FRAME)
 NEEDS_CONTACTS = ("forces", "rose")
+OF_CELL = ("packing", "stress")
 WIDTH, HEIGHT = 3.9, 2.75  # inches of one panel among several
 
 
 def draw_history(history: History | Trajectory, path: str | Path | None = None) -> Figure:
-    """What was recorded against time: energies, overlap, sweeps, residual, forces on walls, rigidity."""
+    """What was recorded against time: energies, overlap, sweeps, residual, forces on walls, rigidity, cell."""
     record = Record.of(history)
-    figure = _figure([name for name in OVER_TIME if name != "walls" or record.wall_force.size], record, None, columns=2)
+    absent = _not_recorded(record)
+    figure = _figure([name for name in OVER_TIME if name not in absent], record, None, columns=2)
     if path is not None:
         save_figure(figure, path)
     return figure
@@ -82,9 +86,17 @@ def check_panel(name: str) -> None:
         raise ValueError(f"plot {name!r} is unknown; {hint}choose among {', '.join(PANELS)}")
 
 
+def _not_recorded(record: Record) -> dict[str, str]:
+    """Panels against time that would be empty, and why."""
+    absent = {} if record.wall_force.size else {"walls": "the scene has no walls"}
+    if "packing_fraction" not in record.columns:
+        absent |= dict.fromkeys(OF_CELL, "the history has nothing of a periodic cell")
+    return absent
+
+
 def _absent(record: Record, state: Frame) -> dict[str, str]:
     """Panels that would be empty, and why."""
-    absent = {} if record.wall_force.size else {"walls": "the scene has no walls"}
+    absent = _not_recorded(record)
     if not state.has_contacts:
         absent |= dict.fromkeys(NEEDS_CONTACTS, "it was written without contacts; run again with contacts")
     elif not state_panels.carrying(state).any():

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from ..observe.history import COLUMNS, History
+from ..observe.history import History
 from ..observe.rigidity import MISSES, RIGID
 from .colours import amount
 
@@ -27,6 +27,7 @@ BLUE, ORANGE, GREEN, RED, SKY, PINK, BLACK = (
 INKS = (BLUE, RED, GREEN, ORANGE, PINK, SKY, BLACK)
 ROUNDING = 1e-15  # a residual below is zero
 FEW = 50  # rows, of which none is left beyond the axis
+LITTLE = 1e-9  # of the pressure: a shear stress below is zero
 MOST_WALLS = 6  # curves; the walls that carry least are left out
 
 
@@ -49,9 +50,9 @@ class Record:
     def of(cls, source: History | Trajectory) -> Record:
         """From a history, or from a trajectory with or without one."""
         if isinstance(source, History):
-            rows = np.array(source.rows, dtype=float).reshape(-1, len(COLUMNS))
+            rows = np.array(source.rows, dtype=float).reshape(-1, len(source.names))
             force = np.array(source.wall_force, dtype=float).reshape(len(rows), -1, 3)
-            return cls(dict(zip(COLUMNS, rows.T)), force, source.wall_names)
+            return cls(dict(zip(source.names, rows.T)), force, source.wall_names)
         columns = dict(source.history)
         force, names = columns.pop("wall_force") if "wall_force" in columns else source.wall_force, source.wall_names
         meter = source.report.get("rigidity", {})
@@ -103,6 +104,19 @@ def walls(axes: Axes, record: Record) -> None:
     axes.set(ylabel="force on wall (N)", ylim=(0.0, top if top > 0.0 else None))
     title = f"peak {amount(peak, 'N')}" if peak > top else None  # a blow does not flatten everything else
     axes.legend(loc="best", ncols=2 if len(order) > 3 else 1, title=title, title_fontsize=8)
+
+
+def packing(axes: Axes, record: Record) -> None:
+    _line(axes, record, record["packing_fraction"], BLUE, "")
+    axes.set(ylabel="packing fraction of the cell")
+
+
+def stress(axes: Axes, record: Record) -> None:
+    _line(axes, record, record["pressure"], BLUE, "pressure")
+    if np.abs(record["shear_stress"]).max(initial=0.0) > LITTLE * np.abs(record["pressure"]).max(initial=0.0):
+        _line(axes, record, record["shear_stress"], RED, "shear xy")
+    axes.set(ylabel="stress in the cell (Pa, N/m in 2D)")
+    axes.legend(loc="best")
 
 
 def rigidity(axes: Axes, record: Record) -> None:
