@@ -19,6 +19,7 @@ from .threads import in_parts
 from .walls import Wall
 
 if TYPE_CHECKING:
+    from .stage.spring import Spring
     from .stage.stage import Stage
 
 Array = NDArray[np.float64]
@@ -51,6 +52,7 @@ class Bodies:
     image     : (n, 3) cells that each grain has crossed: it really is at position + image @ cell.vectors;
                 (0, 3) without a cell
     id        : (n,) number of each grain, the same as long as it is there, and never given again
+    springs   : that pull grains; pull : (n, 3) N, their forces in the present step; (0, 3) without any
     gravity_course : gravity in the course of time; `gravity` is then that of the present step
     stage     : what comes and goes; None if nothing does
     """
@@ -73,6 +75,8 @@ class Bodies:
     id: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     gravity_course: Courses | None = None
     stage: Stage | None = None
+    springs: list[Spring] = field(default_factory=list)
+    pull: Array = field(default_factory=lambda: np.zeros((0, 3)))
 
     def __post_init__(self) -> None:
         if len(self.id) != self.count:
@@ -178,6 +182,13 @@ class Bodies:
     def all_walls(self) -> list[Wall]:
         """The walls in the order of the scene, also those that are not there now."""
         return self.walls if self.stage is None else self.stage.walls
+
+    @property
+    def external_force(self) -> Array:
+        """(n, 3) N, all but gravity and contacts in the present step; (0, 3) when there is none."""
+        if not len(self.pull):
+            return self.force
+        return self.pull + self.force if len(self.force) else self.pull
 
     @property
     def reach(self) -> float:

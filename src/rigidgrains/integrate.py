@@ -11,6 +11,7 @@ from .bodies import Bodies, S, V
 from .compiled import kernel
 from .flow import deform, free_flow
 from .stage.course import means
+from .stage.spring import set_springs
 from .threads import in_parts
 
 
@@ -23,6 +24,9 @@ def free_velocity(bodies: Bodies, time: float, dt: float) -> None:
     in_parts(lambda first, last: _accelerate(first, last, bodies.motion, kick), n)
     if len(bodies.force):
         in_parts(lambda first, last: _push(first, last, bodies.motion, bodies.force, bodies.mass, dt), n)
+    if bodies.springs:
+        set_springs(bodies, time, dt)
+        in_parts(lambda first, last: _push(first, last, bodies.motion, bodies.pull, bodies.mass, dt), n)
     for row, wall in enumerate(bodies.walls, start=n):
         wall.prescribe(time, dt, bodies.walls)
         if wall.guided:

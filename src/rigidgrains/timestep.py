@@ -138,6 +138,7 @@ class AutoStep:
     def _most(self, bodies: Bodies) -> float:
         """s, bounds that do not depend on the state."""
         periods = [1.0 / wall.drive.frequency for wall in bodies.walls if _swings(wall.drive)]
+        periods += [2.0 * math.pi * math.sqrt(one.mass(bodies) / one.stiffness) for one in bodies.springs]
         return min([self.longest, *(period / SWING for period in periods)])
 
 

@@ -37,6 +37,8 @@ def of_state(compare: Comparison) -> None:
     state, figures = compare.state, compare.state.frame.figures
     kinetic = kinetic_energy(state, state.velocity, state.spin, state.wall_velocity)
     weight = state.mass[:, None] * state.gravity + state.force
+    if state.frame.spring_force is not None:  # springs have an energy of their own
+        weight = weight - np.asarray(state.frame.spring_force, dtype=float)
     potential, magnitude = -float((weight * state.unwrapped).sum()), float(np.abs(weight * state.unwrapped).sum())
     for wall in state.walls:
         if guided(wall):

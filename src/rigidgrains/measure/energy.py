@@ -23,8 +23,8 @@ class Energy:
 
     translation, rotation : of grains, about the flow of a cell that deforms; pistons : kinetic energy of guided pistons
     cell : kinetic energy of a cell under stress
-    potential : of grains and pistons under gravity, constant forces and loads; zero at the origin. In a periodic cell
-                it falls on with each face that is crossed.
+    potential : of grains and pistons under gravity, constant forces and loads, zero at the origin, and of springs. In a
+                periodic cell it falls on with each face that is crossed.
     """
 
     translation: float
@@ -49,7 +49,7 @@ class Budget:
     """The last step: change of kinetic energy = gravity + forces + loads + walls + cell - contacts - shocks, in J.
 
     kinetic  : change of kinetic energy
-    gravity  : work of gravity on grains and pistons; forces : of constant forces on grains; loads : on pistons
+    gravity  : work of gravity on grains and pistons; forces : of constant forces and springs; loads : on pistons
     walls    : work of driven walls on the grains; cell : of whoever prescribes rates and stresses of a cell
     contacts : dissipated by sliding, rolling and closing gaps, -dt R V with V at the end of the step
     shocks   : dissipated in jumps of the velocity, m (v - v_before)^2/2 and the like for spins. In free flight this is
@@ -92,7 +92,11 @@ def energy(source: Frame | Simulation) -> Energy:
     position, gravity = unwrapped(frame), double(frame.gravity)
     moving = _kinetic(frame, double(frame.peculiar_velocity), double(frame.spin), double(frame.wall_velocity))
     potential = -float(double(frame.mass) @ (position @ gravity))
-    potential -= float((double(frame.external_force) * position).sum())
+    constant = double(frame.external_force)
+    if frame.spring_force is not None:
+        constant = constant - double(frame.spring_force)
+        potential += frame.figures["spring_energy"]
+    potential -= float((constant * position).sum())
     for _, wall in _pistons(frame):
         push = wall.mass * float(gravity @ wall.normal) + wall.load
         potential -= push * float(wall.shape.point @ wall.normal)

@@ -52,8 +52,9 @@ OF_CELL = {
 
 
 def columns(bodies: Bodies) -> list[str]:
-    """Names of the quantities that are recorded: those of OF_CELL in a periodic cell only."""
-    return [*COLUMNS, *(OF_CELL if bodies.cell is not None else ())]
+    """Names of the quantities that are recorded: those of OF_CELL in a periodic cell only, springs if there are any."""
+    springs = ["spring_energy", *(f"{spring.name}.force" for spring in bodies.springs)] if bodies.springs else []
+    return [*COLUMNS, *(OF_CELL if bodies.cell is not None else ()), *springs]
 
 
 def figures(simulation: Simulation) -> dict[str, float]:
@@ -88,7 +89,17 @@ def figures(simulation: Simulation) -> dict[str, float]:
         "grains": bodies.count,
         **streams(bodies),
         **{name: cell[name] for name in OF_CELL if name in cell},
+        **_springs(simulation),
     }
+
+
+def _springs(simulation: Simulation) -> dict[str, float]:
+    """Energy of all springs (J), and the force of each in the last step (N)."""
+    springs = simulation.bodies.springs
+    if not springs:
+        return {}
+    energy = measure.spring_energy(simulation.bodies, simulation.time)
+    return {"spring_energy": energy} | {f"{spring.name}.force": spring.force for spring in springs}
 
 
 def streams(bodies: Bodies) -> dict[str, float]:

@@ -22,6 +22,11 @@ def kinetic_energy(bodies: Bodies) -> float:
     return float(_kinetic_energy(bodies.motion[: bodies.count + len(bodies.walls)]))
 
 
+def spring_energy(bodies: Bodies, time: float) -> float:
+    """Of all springs (J)."""
+    return sum(spring.energy(bodies, time) for spring in bodies.springs)
+
+
 def potential_energy(bodies: Bodies) -> float:
     """Of grains in the field of gravity and under constant forces, and of pistons under gravity and load (J).
 

@@ -7,6 +7,7 @@ import numpy as np
 from ..bodies import Bodies, V
 from ..cell import Cell
 from ..stage import course
+from ..stage.spring import Spring
 from ..stage.stage import is_there
 from ..walls import Wall
 from .checks import Groups, cell_mistakes, mass_mistakes, overlap_mistakes, wall_mistakes
@@ -62,6 +63,7 @@ def build(scene: Scene, seed: int) -> Bodies:
     add_streams(scene, bodies, friction, seed)
     check(scene, bodies, slices)
     bodies.force = forces(scene, bodies)
+    bodies.springs = springs(scene, bodies)
     for piston in scene.piston:
         if piston.mass is not None and piston.velocity is not None:
             row = bodies.count + [wall.name for wall in bodies.walls].index(piston.name)
@@ -134,6 +136,17 @@ def check(scene: Scene, bodies: Bodies, slices: list[slice]) -> None:
     problems += stream_mistakes(bodies)
     if problems:
         raise SceneError(problems)
+
+
+def springs(scene: Scene, bodies: Bodies) -> list[Spring]:
+    """Relaxed at the start."""
+    made = []
+    for table in scene.spring:
+        index = None if table.index is None else list(table.index)
+        way = in_space(table.direction)
+        made.append(Spring(table.name, table.grains, index, table.stiffness, way, table.course(), 0.0))
+        made[-1].start = made[-1].place(bodies)
+    return made
 
 
 def forces(scene: Scene, bodies: Bodies) -> Array:

@@ -190,6 +190,8 @@ def flow_conflicts(tables: Tables, gravity: Any) -> Iterator[Problem]:
     for key, index, _ in present(tables, *WALLS):
         message = "a cell that deforms, by rate, stress or pressure, has no walls; remove one of them"
         yield Problem(f"{key}[{index}]", ABSENT, message)
+    for _, index, spring in present(tables, "spring"):
+        yield Problem(f"spring[{index}]", spring.name, "a cell that deforms has no springs; remove one of them")
     if isinstance(gravity, (list, tuple)) and any(gravity):
         yield Problem("gravity", gravity, "a cell that deforms has no gravity; remove one of them")
 

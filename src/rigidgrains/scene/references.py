@@ -31,7 +31,7 @@ def present(tables: Tables, *keys: str) -> Iterator[tuple[str, int, Any]]:
 
 def repeated_names(tables: Tables, dimension: int) -> Iterator[Problem]:
     """Names, or pairs of materials, given twice."""
-    for keys in (WALLS, ("grains", "inflow"), ("outlet",), ("material",), ("pair",)):
+    for keys in (WALLS, ("grains", "inflow"), ("outlet",), ("spring",), ("material",), ("pair",)):
         seen: dict[Any, str] = {}
         for key, index, table in present(tables, *keys):
             place = f"{key}[{index}]"
@@ -67,16 +67,24 @@ def unknown_names(tables: Tables, unreadable: Mapping[str, set[str]]) -> Iterato
                 yield Problem(f"{key}[{index}].{field}", name, "unknown material" + hint)
     yield from lost_streams(tables, unreadable)
     yield from lost_sides(tables, unreadable)
+    yield from cut_springs(tables)
     groups = {group_name(i, t.name): t.number for _, i, t in present(tables, "grains")}
     known = {*groups, *unreadable.get("grains", ())}
-    for _, index, force in present(tables, "force"):
+    for key, index, force in present(tables, "force", "spring"):
         if force.grains not in known:
             hint = suggestion(force.grains, known) or f"; known are {listed(known) or 'none'}"
-            yield Problem(f"force[{index}].grains", force.grains, "no group of grains has this name" + hint)
+            yield Problem(f"{key}[{index}].grains", force.grains, "no group of grains has this name" + hint)
         elif force.index is not None and force.grains in groups and max(force.index, default=0) >= groups[force.grains]:
             last = groups[force.grains] - 1
             message = f"the grains of group '{force.grains}' are numbered from 0 to {last}"
-            yield Problem(f"force[{index}].index", list(force.index), message)
+            yield Problem(f"{key}[{index}].index", list(force.index), message)
+
+
+def cut_springs(tables: Tables) -> Iterator[Problem]:
+    """Springs that would lose their grains."""
+    for _, index, spring in present(tables, "spring"):
+        if any(present(tables, "outlet")):
+            yield Problem(f"spring[{index}]", spring.name, "its grains may leave through an outlet; remove one of them")
 
 
 def lost_streams(tables: Tables, unreadable: Mapping[str, set[str]]) -> Iterator[Problem]:

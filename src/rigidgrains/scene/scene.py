@@ -14,7 +14,7 @@ from .errors import Origin, Problem, SceneError, plain_problems
 from .grains import Grains
 from .references import Tables, repeated_names, unknown_names
 from .section import Section, vector_length
-from .settings import Force, Material, Output, Pair, Run, Solver
+from .settings import Force, Material, Output, Pair, Run, Solver, Spring
 from .streams import Inflow, Outlet
 from .values import Coefficient, TimedVector
 
@@ -32,6 +32,7 @@ LISTS: dict[str, type[Section]] = {
     "inflow": Inflow,
     "outlet": Outlet,
     "force": Force,
+    "spring": Spring,
     "material": Material,
     "pair": Pair,
 }
@@ -58,6 +59,7 @@ class Scene(Section):
     inflow: list[Inflow] = Field(default_factory=list, description="where grains enter during the run")
     outlet: list[Outlet] = Field(default_factory=list, description="where grains leave during the run")
     force: list[Force] = Field(default_factory=list, description="constant forces on groups of grains")
+    spring: list[Spring] = Field(default_factory=list, description="springs that pull grains")
     material: list[Material] = Field(default_factory=list, description="materials")
     pair: list[Pair] = Field(default_factory=list, description="coefficients between two materials")
     cell: Cell | None = Field(default=None, description="periodic cell; none if absent")
@@ -144,6 +146,10 @@ class Scene(Section):
     def add_force(self, **words: Any) -> Force:
         """Add a constant force on the grains of a group; see `Force`."""
         return self._add(Force, "force", words)
+
+    def add_spring(self, name: str, **words: Any) -> Spring:
+        """Add a spring between some grains and an end that moves; see `Spring`."""
+        return self._add(Spring, "spring", {"name": name, **words})
 
     def add_material(self, name: str, **words: Any) -> Material:
         """Add a material; see `Material`."""

@@ -1,4 +1,4 @@
-"""[[material]], [[pair]], [[force]], [run], [solver], [output]: the smaller tables of a scene."""
+"""[[material]], [[pair]], [[force]], [[spring]], [run], [solver], [output]: the smaller tables of a scene."""
 
 from __future__ import annotations
 
@@ -9,19 +9,23 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, PlainValidator, WithJsonSchema
 
+from ..stage.course import Course, read_course
 from .errors import ABSENT, Problem
 from .section import Section
 from .values import (
     MOST,
     Coefficient,
     Count,
+    Direction,
     Fraction,
     GapPolicy,
     Name,
     NotNegative,
+    Number,
     Positive,
     Seed,
     SignedFraction,
+    Timed,
     TimeStep,
     TravelFraction,
     Vector,
@@ -106,6 +110,34 @@ class Force(Section):
 
     def mistakes(self, dimension: int) -> Iterator[Problem]:
         yield from self.wrong_lengths(dimension, "force")
+
+
+class Spring(Section):
+    """A linear spring between the centre of mass of some grains and an end that moves; relaxed at the start."""
+
+    name: Name = Field(description="name of the spring")
+    grains: Name = Field(description="name of the group of grains")
+    index: Annotated[
+        tuple[int, ...] | None,
+        PlainValidator(lambda value: None if value is None else read_index(value)),
+        WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "array", "items": {"type": "integer"}}]}),
+    ] = Field(default=None, description="which grain or grains of the group; all if absent")
+    stiffness: Positive = Field(description="force over stretch (N/m)")
+    direction: Direction = Field(description="direction along which it acts, and its free end moves")
+    velocity: Number | None = Field(default=None, description="constant velocity of the free end (m/s)")
+    displacement: Timed | None = Field(
+        default=None, description="displacement of the free end (m): a number, formula or table; in place of velocity"
+    )
+
+    def mistakes(self, dimension: int) -> Iterator[Problem]:
+        yield from self.wrong_lengths(dimension, "direction")
+        if (self.velocity is None) == (self.displacement is None):
+            message = "give velocity or displacement of the free end, and only one of them"
+            yield self.wrong("velocity", message)
+
+    def course(self) -> Course:
+        """Displacement of the free end."""
+        return read_course(f"{self.velocity!r} * t" if self.displacement is None else self.displacement)
 
 
 class Run(Section):

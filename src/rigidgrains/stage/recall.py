@@ -10,6 +10,7 @@ import numpy as np
 from ..bodies import Bodies
 from ..walls import Wall
 from .course import Lost, Multiple, along, in_space, read_course
+from .spring import Spring
 
 WORDS = {"path": "displacement", "speed": "velocity", "turn": "angle", "rate": "rotation"}  # of a drive, of a scene
 
@@ -28,7 +29,7 @@ def recall(bodies: Bodies, functions: dict[str, Any]) -> list[str]:
     return [place for place in places if place not in functions]
 
 
-def _lost(bodies: Bodies) -> Iterator[tuple[str, tuple[Wall | None, str]]]:
+def _lost(bodies: Bodies) -> Iterator[tuple[str, tuple[Wall | Spring | None, str]]]:
     for wall in bodies.all_walls:
         for name, word in WORDS.items():
             if any(map(_is_lost, getattr(wall.drive, name) or ())):
@@ -36,14 +37,17 @@ def _lost(bodies: Bodies) -> Iterator[tuple[str, tuple[Wall | None, str]]]:
         for name, word in (("load_course", "load"), ("stress", "stress")):
             if _is_lost(getattr(wall, name)):
                 yield f"{wall.name}.{word}", (wall, name)
+    for spring in bodies.springs:
+        if _is_lost(spring.course):
+            yield f"{spring.name}.displacement", (spring, "course")
     if any(map(_is_lost, bodies.gravity_course or ())):
         yield "gravity", (None, "gravity_course")
 
 
-def _put(bodies: Bodies, wall: Wall | None, name: str, given: Any) -> None:
+def _put(bodies: Bodies, wall: Wall | Spring | None, name: str, given: Any) -> None:
     if wall is None:
         bodies.gravity_course = in_space(given)
-    elif name in ("load_course", "stress"):
+    elif isinstance(wall, Spring) or name in ("load_course", "stress"):
         setattr(wall, name, read_course(given))
     elif isinstance(given, (tuple, list, np.ndarray)):
         setattr(wall.drive, name, in_space(given))

@@ -22,6 +22,7 @@ from ..observe.report import Tally
 from ..solve.sweeps import SolveReport
 from ..stage.course import rebuild_courses, words_of
 from ..stage.recall import recall
+from ..stage.spring import Spring, pulls
 from ..stage.stage import Stage
 from ..timestep import AutoStep, Clock
 from . import cell_table, law_table, wall_table
@@ -75,6 +76,7 @@ def pack(simulation: Simulation) -> tuple[Arrays, str]:
         "walls": json.loads(wall_table.describe(bodies.all_walls)),
         "stage": None if bodies.stage is None else bodies.stage.pack(bodies),
         "gravity": None if bodies.gravity_course is None else words_of(bodies.gravity_course),
+        "springs": [spring.words() for spring in bodies.springs],
         "laws": law_table.describe(bodies.laws),
         "groups": {name: [part.start, part.stop] for name, part in bodies.groups.items()},
         "builds": near.builds,
@@ -106,6 +108,8 @@ def unpack(
     bodies = Bodies(words["dimension"], **own, walls=walls, groups=groups, laws=laws, cell=cell_table.rebuild(arrays))
     bodies.image = arrays.get("image", bodies.image)
     bodies.gravity_course = rebuild_courses(words.get("gravity"))
+    bodies.springs = [Spring.from_words(spring) for spring in words.get("springs", [])]
+    bodies.pull = pulls(bodies)
     if words.get("stage") is not None:
         bodies.stage = Stage.unpack(bodies, words["stage"])
     if missing := recall(bodies, functions or {}):

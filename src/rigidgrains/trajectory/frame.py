@@ -188,8 +188,13 @@ class Frame:
 
     @cached_property
     def external_force(self) -> Array:
-        """(n, 3) N, without gravity"""
+        """(n, 3) N, without gravity, with springs"""
         return self._read("PointData/external_force")
+
+    @cached_property
+    def spring_force(self) -> Array | None:
+        """(n, 3) N, the part of the external force that springs have; None without springs"""
+        return self._read("PointData/spring_force") if self._has("PointData/spring_force") else None
 
     @cached_property
     def gravity(self) -> Array:

@@ -58,13 +58,14 @@ def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[s
         simulation.time,
         bodies.position.astype(precision, copy=False),
         data={name: array.astype(precision, copy=False) for name, array in data.items()} | {"contact_number": number},
-        once=({} if bodies.cell is None else {"image": bodies.image})
-        | {
+        once={
+            **({} if bodies.cell is None else {"image": bodies.image}),
+            **({"spring_force": _whole(bodies.pull, n).astype(precision, copy=False)} if bodies.springs else {}),
             "radius": bodies.radius.astype(precision, copy=False),
             "id": bodies.id,
             "mass": bodies.mass.astype(precision, copy=False),
             "material": bodies.material,
-            "external_force": bodies.force.astype(precision) if len(bodies.force) else np.zeros((n, 3), precision),
+            "external_force": _whole(bodies.external_force, n).astype(precision, copy=False),
         },
         scalars=scalars,
         tables=wall_table.placement(bodies.walls)
@@ -102,6 +103,11 @@ def contacts(simulation: Simulation, *, precision: type) -> Cloud:
     if bodies.laws:
         data |= {name: array.astype(precision, copy=False) for name, array in rows.law_columns(bodies, count).items()}
     return Cloud(simulation.time, point, data=data)
+
+
+def _whole(forces: Array, n: int) -> Array:
+    """Zeros where there are none."""
+    return forces if len(forces) else np.zeros((n, 3))
 
 
 @kernel
