@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from scipy.optimize import brentq
 from rigidgrains import certificate, measure
 from rigidgrains.gallery import scene_text, scenes
 from rigidgrains.runner import run_scene
-from rigidgrains.scene import load_scene
+from rigidgrains.scene import Scene, load_scene
 from rigidgrains.simulation import Simulation
 from rigidgrains.trajectory.reader import Trajectory
 
@@ -52,6 +53,18 @@ def test_the_collision(run):
     assert np.all(state.velocity[:, 1:] == 0.0)
 
 
+def test_a_small_compression():
+    """The same with 300 spheres in place of 2000."""
+    words = tomllib.loads(scene_text("compression"))
+    words["grains"][0]["count"] = 300
+    words["cell"]["upper"] = [0.028 * (300 / 2000) ** (1 / 3)] * 3
+    report = Simulation(Scene(**words)).run(until=words["run"]["until"])
+    assert report.cell["pressure"] == pytest.approx(1000.0, rel=0.01)
+    assert 0.55 < report.cell["packing_fraction"] < 0.64
+    assert report.max_overlap < 1e-3
+
+
+@pytest.mark.slow
 def test_the_compression(run):
     """The grains come to carry the pressure of their cell, denser than loose packings and looser than close ones."""
     report, state, _ = run("compression")
