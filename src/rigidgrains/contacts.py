@@ -261,11 +261,10 @@ class Contacts:
             turning = wall.drive.rotates
             body, stride = (self._place_elements(bodies, near), 1) if turning else (bodies.count + w, 0)
             _fill_wall(
-                near.grains, body, stride, near.gap, near.normal, near.last, bodies.motion, bodies.material,
+                near.grains, body, stride, near.gap, near.sink, near.normal, near.last, bodies.motion, bodies.material,
                 bodies.friction[wall.material], part, left,
                 self._carried, self._pairs[rows], self._geometry[rows], self._forces[rows],
             )  # fmt: skip
-            self._geometry[rows, 3] += near.sink
             self.wall_rows.append(rows)
         self.colouring = self._colours(bodies) if coloured else None
         if width == 7:
@@ -346,7 +345,7 @@ class Contacts:
 
     def overlooked(self, bodies: Bodies, neighbours: Neighbours, dt: float) -> Array | None:
         """Relative speeds (n,) with which to gather again, if a pair that is no contact would overlap; else None."""
-        return overlooked(bodies, neighbours, dt)
+        return overlooked(bodies, neighbours, dt, self.candidates)
 
     def _place_elements(self, bodies: Bodies, wall: WallCandidates) -> int:
         """Motion rows for the surface elements of a rotating wall, each at the velocity of its place; the first row."""
@@ -425,7 +424,22 @@ def _fill_pairs(  # type: ignore[no-untyped-def]
 
 @kernel
 def _fill_wall(  # type: ignore[no-untyped-def]
-    grains, body, stride, gap, normal, last, motion, material, friction, part, slack, carried, pairs, geometry, forces
+    grains,
+    body,
+    stride,
+    gap,
+    sink,
+    normal,
+    last,
+    motion,
+    material,
+    friction,
+    part,
+    slack,
+    carried,
+    pairs,
+    geometry,
+    forces,
 ):
     """Contact rows of one wall: every contact with the same body, or each with its own surface element."""
     for c in range(grains.size):
@@ -435,6 +449,7 @@ def _fill_wall(  # type: ignore[no-untyped-def]
         _fill_row(
             c, i, j, gap[c], part, slack, friction[material[i]], last[c], motion, carried, pairs, geometry, forces
         )
+        geometry[c, 3] += sink[c]
 
 
 @kernel

@@ -8,7 +8,7 @@ from the velocities after the solve, and the step is solved again with the speed
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,10 +57,15 @@ class WallCandidates:
     last: Index
     sink: Array
 
-    def __getitem__(self, some: NDArray[np.int64]) -> WallCandidates:
+    def __getitem__(self, some: Index) -> WallCandidates:
         velocity = self.velocity if len(self.velocity) == 1 else self.velocity[some]
         return WallCandidates(
-            self.grains[some], self.gap[some], self.normal[some], velocity, self.last[some], self.sink[some]
+            self.grains.take(some),
+            self.gap.take(some),
+            self.normal.take(some, axis=0),
+            velocity,
+            self.last.take(some),
+            self.sink.take(some),
         )
 
     def approach(self, bodies: Bodies) -> Array:
@@ -72,14 +77,27 @@ class WallCandidates:
 
 @dataclass
 class Candidates:
-    """Candidates among the listed pairs and near each wall."""
+    """Candidates among the listed pairs and near each wall.
+
+    near : all grains listed near each wall, with the lists of build number `builds`
+    """
 
     pairs: PairCandidates
     walls: list[WallCandidates]
+    near: list[WallCandidates] = field(default_factory=list)
+    builds: int = 0
 
     @property
     def count(self) -> int:
         return self.pairs.count + sum(len(wall.grains) for wall in self.walls)
+
+    def near_now(self, bodies: Bodies, neighbours: Neighbours, dt: float) -> list[WallCandidates]:
+        """The same after the solve: gaps are as they were, unless lists are new or a wall gives way or bends."""
+        kept = self.near if self.builds == neighbours.builds else [None] * len(neighbours.walls)
+        return [
+            _near_wall(bodies, w, listed, dt) if before is None or wall.guided or wall.bends else before
+            for w, (wall, listed, before) in enumerate(zip(bodies.walls, neighbours.walls, kept))
+        ]
 
 
 def choose(
@@ -94,12 +112,10 @@ def choose(
     speed = _relative_speeds(bodies, neighbours, near, np.zeros(bodies.count) if speed is None else speed, dt)
     margin = MARGIN * bodies.radius.min() + bodies.reach
     pairs = _number_pairs(bodies, neighbours.pairs, speed, margin, dt, coloured)
-    candidates = Candidates(pairs, [])
+    candidates = Candidates(pairs, [], near, neighbours.builds)
     count = pairs.count
     for wall, listed in zip(near, neighbours.walls):
-        keep = np.flatnonzero(wall.gap + wall.sink < margin + dt * speed[wall.grains])
-        listed.last[:] = -1
-        listed.last[keep] = np.arange(count, count + len(keep), dtype=np.int32)
+        keep = choose_near(wall.grains, wall.gap, wall.sink, speed, margin, dt, count, listed.last)
         count += len(keep)
         candidates.walls.append(wall[keep])
     return candidates
@@ -135,16 +151,19 @@ def _number_pairs(
     return chosen
 
 
-def overlooked(bodies: Bodies, neighbours: Neighbours, dt: float) -> Array | None:
+def overlooked(bodies: Bodies, neighbours: Neighbours, dt: float, candidates: Candidates) -> Array | None:
     """Speeds A (n,) after the solve, if some pair that is no candidate would overlap by then; None if all is well.
 
     The lists themselves may be too short for the new motion: they are made anew first if a body has left its skin.
     """
     neighbours.widen(bodies, dt)
     pairs, least = neighbours.pairs, UNSEEN * bodies.radius.min()
-    near = [_near_wall(bodies, w, listed, dt) for w, listed in enumerate(neighbours.walls)]
+    near = candidates.near_now(bodies, neighbours, dt)
     unseen = any(
-        ((wall.last < 0) & (wall.gap + wall.sink - dt * wall.approach(bodies) < -least)).any() for wall in near
+        meets_unseen(
+            wall.grains, wall.gap, wall.sink, wall.normal, wall.velocity, listed.last, bodies.motion, dt, least
+        )
+        for wall, listed in zip(near, neighbours.walls)
     )
     position, shifts = bodies.position, bodies.shifts
     if bodies.flows:  # where the flow alone will take them
@@ -196,7 +215,7 @@ def _relative_speeds(
     A flow adds |L| d between centres at a distance d, which is at most twice the larger radius for grains that touch.
     """
     for wall in near:  # a wall lists each grain once
-        speed[wall.grains] = np.maximum(speed[wall.grains], np.abs(wall.approach(bodies)))
+        raise_approach(wall.grains, wall.normal, wall.velocity, bodies.motion, speed)
     square = np.square(speed, out=speed)
     what = neighbours.pairs.start, neighbours.pairs.partner, bodies.motion, square
     in_parts(lambda begin, end: relative_speed(begin, end, *what), bodies.count, weight=2)
@@ -208,12 +227,47 @@ def _relative_speeds(
 
 
 @kernel
+def _towards(k, i, normal, velocity, motion):  # type: ignore[no-untyped-def]
+    """Speed of the k-th listed grain, which is i, towards a surface, whose velocity is one for all or one for each."""
+    at = k if len(velocity) > 1 else 0
+    x, y, z = motion[i, 0] - velocity[at, 0], motion[i, 1] - velocity[at, 1], motion[i, 2] - velocity[at, 2]
+    return x * normal[k, 0] + y * normal[k, 1] + z * normal[k, 2]
+
+
+@kernel
 def approach(grains, normal, velocity, motion, speed):  # type: ignore[no-untyped-def]
-    """Speed of each listed grain towards a surface, whose velocity is one for all or one for each."""
+    """Speed of each listed grain towards a surface."""
     for k in range(grains.size):
-        i, at = grains[k], k % len(velocity)
-        x, y, z = motion[i, 0] - velocity[at, 0], motion[i, 1] - velocity[at, 1], motion[i, 2] - velocity[at, 2]
-        speed[k] = x * normal[k, 0] + y * normal[k, 1] + z * normal[k, 2]
+        speed[k] = _towards(k, grains[k], normal, velocity, motion)
+
+
+@kernel
+def raise_approach(grains, normal, velocity, motion, speed):  # type: ignore[no-untyped-def]
+    """Raise A_i of each listed grain to its speed towards or away from a surface."""
+    for k in range(grains.size):
+        i = grains[k]
+        speed[i] = max(speed[i], abs(_towards(k, i, normal, velocity, motion)))
+
+
+@kernel
+def choose_near(grains, gap, sink, speed, margin, dt, first, row):  # type: ignore[no-untyped-def]
+    """Number the candidates among the grains near a wall, from row `first` on; returns which they are."""
+    keep, count = np.empty(grains.size, np.int32), 0
+    for k in range(grains.size):
+        row[k] = -1
+        if gap[k] + sink[k] < margin + dt * speed[grains[k]]:
+            keep[count], row[k] = k, first + count
+            count += 1
+    return keep[:count]
+
+
+@kernel
+def meets_unseen(grains, gap, sink, normal, velocity, row, motion, dt, least):  # type: ignore[no-untyped-def]
+    """True when some grain near a wall without a contact row overlaps with it after this step."""
+    for k in range(grains.size):
+        if row[k] < 0 and gap[k] + sink[k] - dt * _towards(k, grains[k], normal, velocity, motion) < -least:
+            return True
+    return False
 
 
 @kernel

@@ -104,7 +104,10 @@ def _find(
 
 def _levels(radius: Array) -> tuple[Index, Array, Array]:
     """Level of each grain (0 holds the largest, each next one grains of half the size), cell size, largest radius."""
-    level = np.floor(np.log2(radius.max() / radius)).astype(np.int32)
+    top = radius.max()
+    if np.log2(top / radius.min()) < 1.0:  # one level holds all
+        return np.zeros(len(radius), np.int32), np.array([2.0 * top]), np.array([top])
+    level = np.floor(np.log2(top / radius)).astype(np.int32)
     used, level = np.unique(level, return_inverse=True)
     largest = np.array([radius[level == k].max() for k in range(len(used))])
     return level.astype(np.int32), 2.0 * largest, largest

@@ -137,8 +137,9 @@ class Neighbours:
         if self.builds:
             inherit(self.pairs, old_pairs)
             for now, before in zip(self.walls, old_walls):
-                _, here, there = np.intersect1d(now.grains, before.grains, assume_unique=True, return_indices=True)
-                now.last[here] = before.last[there]
+                row = np.full(bodies.count, -1, np.int32)
+                row[before.grains] = before.last
+                now.last = row[now.grains]
         self.reference = bodies.position.copy()
         self.builds += 1
 

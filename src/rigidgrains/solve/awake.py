@@ -32,8 +32,8 @@ from .criteria import (
     MomentumCriterion,
     ResidualCriterion,
     RigidSweeps,
-    StateCriterion,
     Verdict,
+    looks_at_state,
 )
 from .kernels import total_force
 from .pace import Pace
@@ -69,7 +69,7 @@ def sweep_awake(
     sweeps = updates = 0
     while True:
         among = np.flatnonzero(awake & clusters.restless(problem.motion, *tolerance)[clusters.of_contact])
-        verdict = criterion.judge(problem) if isinstance(criterion, StateCriterion) else Verdict(len(among) == 0)
+        verdict = criterion.judge(problem) if looks_at_state(criterion) else Verdict(len(among) == 0)
         if verdict.met or sweeps >= most:
             break
         if len(among) == 0:  # a criterion for the whole asks for more: of all

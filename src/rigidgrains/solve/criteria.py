@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from ..contacts import ContactProblem
 from ..detect.clusters import find_clusters
 from ..theory import rigid_sweeps
 from .residual import missing_overlap, momentum_error, residual
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
 
 
 class SweepCriterion(Protocol):
@@ -36,7 +39,6 @@ class Verdict(NamedTuple):
     momentum_error: float = math.nan
 
 
-@runtime_checkable
 class StateCriterion(Protocol):
     """A rule about forces and velocities as they are, however they were found."""
 
@@ -45,6 +47,11 @@ class StateCriterion(Protocol):
 
 
 Criterion = SweepCriterion | StateCriterion
+
+
+def looks_at_state(criterion: Criterion) -> TypeIs[StateCriterion]:
+    """Which of the two it is; to ask a protocol instead takes as long as a sweep over a thousand contacts."""
+    return hasattr(criterion, "judge")
 
 
 @dataclass(frozen=True)

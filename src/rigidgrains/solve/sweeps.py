@@ -12,7 +12,16 @@ from numpy.random import Generator
 from ..contacts import ContactProblem
 from ..theory import Q
 from .awake import check_sleep, sweep_awake
-from .criteria import Criterion, FixedSweeps, LocalCriterion, RigidSweeps, StateCriterion, SweepCriterion, Verdict
+from .criteria import (
+    Criterion,
+    FixedSweeps,
+    LocalCriterion,
+    RigidSweeps,
+    StateCriterion,
+    SweepCriterion,
+    Verdict,
+    looks_at_state,
+)
 from .kernels import total_force
 from .loops import apply_forces
 from .orders import ORDERS, Order
@@ -114,13 +123,13 @@ class Sweeps:
         else:
             if isinstance(criterion, FixedSweeps):
                 sweeps, verdict = _so_many(problem, pace, rng, criterion.sweeps)
-            elif isinstance(criterion, StateCriterion):
+            elif looks_at_state(criterion):
                 sweeps, verdict = self._until_met(problem, pace, rng, criterion)
             else:
                 sweeps, verdict = self._until_settled(problem, pace, rng, criterion)
             sweeps += pace.closing
             updates = sweeps * problem.count
-        if pace.finish(problem, rng, converged=verdict.met) and isinstance(criterion, StateCriterion):
+        if pace.finish(problem, rng, converged=verdict.met) and looks_at_state(criterion):
             verdict = criterion.judge(problem)  # of what is handed back
         mean = total_force(problem.forces) / problem.count
         converged = verdict.met and math.isfinite(mean)
