@@ -107,6 +107,11 @@ def test_auto_steps_follow_the_swing():
 def test_mistakes_are_told():
     with pytest.raises(SceneError, match="velocity or displacement"):
         scene(velocity=1.0)
+    twice = scene()
+    with pytest.raises(SceneError, match="must not have a '/'"):
+        twice.add_spring("left/right", grains="pair", stiffness=1.0, direction=[1, 0], velocity=1.0)
+    with pytest.raises(SceneError, match="names must differ"):
+        twice.add_spring("puller", grains="pair", stiffness=1.0, direction=[1, 0], velocity=1.0)
     with pytest.raises(SceneError, match="greater than zero"):
         scene(stiffness=-1.0)
     with pytest.raises(SceneError, match="no group of grains has this name"):

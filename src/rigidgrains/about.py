@@ -49,6 +49,7 @@ def scene_facts(path: Path) -> Rows:
         ("radius", _sizes(radius)),
         ("walls", ", ".join(wall.name for wall in bodies.all_walls) or "none"),
         *([] if bodies.cell is None else [("cell", _cell(bodies.cell))]),
+        *((f"spring {one.name}", f"{one.stiffness:g} N/m on {one.grains}") for one in scene.spring),
         *((f"into {flow.name}", _flow(flow)) for flow in scene.inflow),
         *((f"out of {one.name}", f"back into {one.recycle}" if one.recycle else "gone") for one in scene.outlet),
         ("friction", ", ".join(f"{mu:g}" for mu in np.unique(bodies.friction))),

@@ -131,6 +131,8 @@ class Spring(Section):
 
     def mistakes(self, dimension: int) -> Iterator[Problem]:
         yield from self.wrong_lengths(dimension, "direction")
+        if "/" in self.name:
+            yield self.wrong("name", "must not have a '/', which files keep for folders; choose another")
         if (self.velocity is None) == (self.displacement is None):
             message = "give velocity or displacement of the free end, and only one of them"
             yield self.wrong("velocity", message)
