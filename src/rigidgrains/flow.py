@@ -49,8 +49,8 @@ def deform(bodies: Bodies, dt: float) -> float:
 
 
 def strain_rate(bodies: Bodies) -> float:
-    """1/s, size of L."""
-    return float(np.linalg.norm(bodies.flow[:, 0:3]))
+    """1/s, size of L; 0 where nothing flows."""
+    return float(np.linalg.norm(bodies.flow[:, 0:3])) if bodies.flows else 0.0
 
 
 def strain_rates(bodies: Bodies) -> tuple[float, float]:

@@ -214,7 +214,8 @@ class Simulation:
                 coloured=self.solver.coloured,
             )
             bound = RUNAWAY * (self._top_speed() + bodies.radius.max() / dt)
-            spent = self.solver.solve(self.contacts.problem(bodies, dt, self._kept), self.rng).after(spent)
+            found = self.solver.solve(self.contacts.problem(bodies, dt, self._kept), self.rng)
+            spent = found.after(spent) if attempt else found
             self._check_speed(bound, spent.sweeps)
             speed = self.contacts.overlooked(bodies, self.neighbours, dt)
             if speed is None and self.contacts.accepted():

@@ -66,9 +66,11 @@ class Drive:
 
     def step_velocity(self, time: float, dt: float) -> Array:
         """Mean velocity over [time, time + dt], so that the wall follows its path exactly."""
-        angle = 2.0 * math.pi * self.frequency
-        swing = math.sin(angle * (time + dt) + self.phase) - math.sin(angle * time + self.phase)
-        velocity = self.velocity + self.amplitude * (swing / dt)
+        velocity = self.velocity
+        if self.frequency != 0.0:
+            angle = 2.0 * math.pi * self.frequency
+            swing = math.sin(angle * (time + dt) + self.phase) - math.sin(angle * time + self.phase)
+            velocity = velocity + self.amplitude * (swing / dt)
         if self.path is not None:
             velocity = velocity + (values(self.path, time + dt) - values(self.path, time)) / dt
         if self.speed is not None:

@@ -77,8 +77,8 @@ def _find(
     """Fill the grid and search it part by part: where rows begin within a part; tests, grains and partners of each."""
     n = len(radius)
     level, size, largest = _levels(radius)
-    origin = np.array([column.min() for column in position.T])  # by column: quicker than along an axis
-    span = np.array([column.max() for column in position.T]) - origin
+    origin, end = _corners(position)
+    span = end - origin
     extent = np.floor(span / size[:, None]).astype(np.int64) + 1  # cells per level and axis
     extent[:, :2] |= 1  # odd strides spread shared buckets evenly
     population = np.bincount(level, minlength=len(size))
@@ -111,6 +111,16 @@ def _levels(radius: Array) -> tuple[Index, Array, Array]:
     used, level = np.unique(level, return_inverse=True)
     largest = np.array([radius[level == k].max() for k in range(len(used))])
     return level.astype(np.int32), 2.0 * largest, largest
+
+
+@kernel
+def _corners(position):  # type: ignore[no-untyped-def]
+    """The corners of the box that holds all positions; in one pass, several times as quick as numpy along an axis."""
+    lower, upper = position[0].copy(), position[0].copy()
+    for i in range(1, position.shape[0]):
+        for a in range(3):
+            lower[a], upper[a] = min(lower[a], position[i, a]), max(upper[a], position[i, a])
+    return lower, upper
 
 
 @kernel

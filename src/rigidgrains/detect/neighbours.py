@@ -129,10 +129,11 @@ class Neighbours:
         self.pairs = find_pairs(bodies.position, wide, bodies.cell, capacity=expected)
         everyone = np.arange(bodies.count, dtype=np.int32)
         self.walls = []
+        reach = bodies.reach
         for wall, step in zip(bodies.walls, steps):
             skin = max(least, 1.1 * step, min(AHEAD * step, widest)) if step > 0.0 or wall.guided else 0.0
             gap, _ = wall.shape.gaps(everyone, bodies.position, bodies.radius)
-            near = np.flatnonzero(gap < self.skin + skin + bodies.reach).astype(np.int32)
+            near = np.flatnonzero(gap < self.skin + skin + reach).astype(np.int32)
             self.walls.append(WallList(near, np.full(len(near), -1, np.int32), skin, 0.0, wall.shape.point.copy()))
         if self.builds:
             inherit(self.pairs, old_pairs)
