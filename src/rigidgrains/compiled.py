@@ -44,9 +44,16 @@ def _ensure_cache_folder() -> None:
 
 def _forget_stale_kernels() -> None:
     """Drop compiled kernels older than any source file: Numba does not see that a kernel calls a changed law."""
-    newest = max(source.stat().st_mtime for source in _HERE.rglob("*.py"))
-    indices = [*_HERE.rglob("*.nbi")]
-    rooms = {folder.name for folder in _HERE.rglob("*") if folder.is_dir()} | {_HERE.name}
+    newest = 0.0
+    indices: list[Path] = []
+    rooms: set[str] = set()
+    for folder, _, names in os.walk(_HERE):
+        rooms.add(os.path.basename(folder))
+        for name in names:
+            if name.endswith(".py"):
+                newest = max(newest, os.stat(os.path.join(folder, name)).st_mtime)
+            elif name.endswith(".nbi"):
+                indices.append(Path(folder, name))
     for cache in (os.environ.get("NUMBA_CACHE_DIR"), _user_cache()):
         if cache is not None:  # there Numba names a folder after the source's folder and a hash of its path
             indices += [index for room in rooms for index in Path(cache).glob(f"{room}_*/*.nbi")]
