@@ -1,0 +1,29 @@
+"""The long validations run, small, and their quick systems agree with what is published as far as their size allows."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "validation"
+
+
+@pytest.mark.parametrize("name", ["haff", "packing", "rheology"])
+def test_options_are_told(name: str) -> None:
+    told = subprocess.run([sys.executable, FOLDER / f"{name}.py", "--help"], capture_output=True, text=True)
+    assert told.returncode == 0
+    assert "--quick" in told.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "within"), [("haff", 0.05), ("packing", 0.03)])
+def test_small_systems_are_near(tmp_path: Path, name: str, within: float) -> None:
+    subprocess.run([sys.executable, FOLDER / f"{name}.py", "--quick", "--json", tmp_path / "all.json"], check=True)
+    rows = json.loads((tmp_path / "all.json").read_text())
+    assert rows
+    for row in rows:
+        assert row["value"] == pytest.approx(row["expected"], rel=within), row["what"]
