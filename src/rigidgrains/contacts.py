@@ -6,14 +6,13 @@ bodies have V_n < 0; an overlap is g < 0. R is a force, R dt an impulse.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .bodies import Bodies
-from .compiled import kernel
+from .contact_rows import fill_pairs, fill_wall
 from .detect.candidates import Candidates, PairCandidates, WallCandidates, choose, overlooked
 from .detect.colours import COLOURS, Colouring
 from .detect.neighbours import Neighbours
@@ -249,7 +248,7 @@ class Contacts:
             bodies.radius, bodies.motion, bodies.material, bodies.friction, part, left, self._carried, self._pairs,
             self._image, self._geometry, self._forces,
         )  # fmt: skip
-        in_parts(lambda begin, end: _fill_pairs(begin, end, *what), bodies.count, weight=4)
+        in_parts(lambda begin, end: fill_pairs(begin, end, *what), bodies.count, weight=4)
         self.wall_rows = []
         end = pairs.count
         self._image[end : self.count] = 0
@@ -260,7 +259,7 @@ class Contacts:
             end = rows.stop
             turning = wall.drive.rotates
             body, stride = (self._place_elements(bodies, near), 1) if turning else (bodies.count + w, 0)
-            _fill_wall(
+            fill_wall(
                 near.grains, body, stride, near.gap, near.sink, near.normal, near.last, bodies.motion, bodies.material,
                 bodies.friction[wall.material], part, left,
                 self._carried, self._pairs[rows], self._geometry[rows], self._forces[rows],
@@ -366,111 +365,3 @@ def removed_part(gap: str | float) -> float:
 def gives_way(flow: Array) -> bool:
     """True when every force moves the cell: then no two contacts are free of each other."""
     return bool((flow[:, 3:7] != 0.0).any())
-
-
-@kernel
-def _fill_pairs(  # type: ignore[no-untyped-def]
-    begin,
-    end,
-    start,
-    partner,
-    image,
-    shifts,
-    row,
-    last,
-    position,
-    radius,
-    motion,
-    material,
-    friction,
-    part,
-    slack,
-    carried,
-    pairs,
-    images,
-    geometry,
-    forces,
-):
-    """Contact rows of the pairs of some grains."""
-    for i in range(begin, end):
-        for k in range(start[i], start[i + 1]):
-            c = row[k]
-            if c < 0:
-                continue
-            j, at = partner[k], image[k]
-            images[c] = at
-            x = position[j, 0] - position[i, 0] + shifts[at, 0]
-            y = position[j, 1] - position[i, 1] + shifts[at, 1]
-            z = position[j, 2] - position[i, 2] + shifts[at, 2]
-            distance = math.sqrt(x * x + y * y + z * z)
-            geometry[c, 0], geometry[c, 1], geometry[c, 2] = x / distance, y / distance, z / distance
-            g = distance - radius[i] - radius[j]
-            _fill_row(
-                c,
-                i,
-                j,
-                g,
-                part,
-                slack,
-                friction[material[i], material[j]],
-                last[k],
-                motion,
-                carried,
-                pairs,
-                geometry,
-                forces,
-            )
-
-
-@kernel
-def _fill_wall(  # type: ignore[no-untyped-def]
-    grains,
-    body,
-    stride,
-    gap,
-    sink,
-    normal,
-    last,
-    motion,
-    material,
-    friction,
-    part,
-    slack,
-    carried,
-    pairs,
-    geometry,
-    forces,
-):
-    """Contact rows of one wall: every contact with the same body, or each with its own surface element."""
-    for c in range(grains.size):
-        i = grains[c]
-        geometry[c, 0], geometry[c, 1], geometry[c, 2] = normal[c, 0], normal[c, 1], normal[c, 2]
-        j = body + stride * c
-        _fill_row(
-            c, i, j, gap[c], part, slack, friction[material[i]], last[c], motion, carried, pairs, geometry, forces
-        )
-        geometry[c, 3] += sink[c]
-
-
-@kernel
-def _fill_row(c, i, j, g, part, slack, mu, last, motion, carried, pairs, geometry, forces):  # type: ignore[no-untyped-def]
-    """Masses, friction and carried force of one contact whose normal is set."""
-    pairs[c, 0], pairs[c, 1] = i, j
-    inverse = motion[i, 6] + motion[j, 6]
-    geometry[c, 3] = g if g > 0.0 else part * min(g + slack, 0.0)
-    geometry[c, 4] = 1.0 / inverse  # Eq. (m-n)
-    geometry[c, 5] = 1.0 / (inverse + (motion[i, 7] + motion[j, 7]))  # Eq. (m-t)
-    geometry[c, 6] = mu
-    geometry[c, 7] = g
-    if last < 0:
-        forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3] = 0.0, 0.0, 0.0, 0.0
-        return
-    # The tangential force is turned into the new tangent plane and keeps its length.
-    x, y, z = carried[last, 1], carried[last, 2], carried[last, 3]
-    before = x * x + y * y + z * z
-    along = x * geometry[c, 0] + y * geometry[c, 1] + z * geometry[c, 2]
-    x, y, z = x - along * geometry[c, 0], y - along * geometry[c, 1], z - along * geometry[c, 2]
-    after = x * x + y * y + z * z
-    stretch = math.sqrt(before / after) if after > 0.0 else 0.0
-    forces[c, 0] = carried[last, 0]
-    forces[c, 1], forces[c, 2], forces[c, 3] = stretch * x, stretch * y, stretch * z
