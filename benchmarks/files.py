@@ -57,7 +57,9 @@ def frames() -> dict[str, float]:
 
 def write(writer: rg.TrajectoryWriter, simulation: rg.Simulation) -> None:
     """A frame of another step, as far as the writer knows."""
-    simulation.steps += 1
+    clock = simulation.clock
+    clock.steps += 1
+    simulation.set_clock(clock)
     writer.look(simulation)
 
 

@@ -57,11 +57,11 @@ def shares(grains: int, steps: int = STEPS) -> dict[str, float]:
         simulation = dense_run(grains)
         spent: dict[str, float] = {}
         near, contacts, solver = simulation.neighbours, simulation.contacts, simulation.solver
-        _watch(near, "refresh", spent)
-        _watch(near, "widen", spent)
-        _watch(contacts, "gather", spent)
-        _watch(contacts, "overlooked", spent)
-        _watch(solver, "solve", spent)
+        watch(near, "refresh", spent)
+        watch(near, "widen", spent)
+        watch(contacts, "gather", spent)
+        watch(contacts, "overlooked", spent)
+        watch(solver, "solve", spent)
         Watched.clock, Watched.seconds = time.process_time, 0.0
         builds, begun = near.builds, time.process_time()
         for _ in range(steps):
@@ -95,7 +95,7 @@ def speed_up(grains: int, threads: int | None = None, rounds: int = 5) -> float:
     return float(best[1] / best[most])
 
 
-def _watch(thing: Any, name: str, spent: dict[str, float]) -> None:
+def watch(thing: Any, name: str, spent: dict[str, float]) -> None:
     """Add up the processor time of a method of one object."""
     method = getattr(thing, name)
     spent[name] = 0.0
