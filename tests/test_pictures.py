@@ -184,7 +184,7 @@ def test_a_video_without_its_writer_names_the_remedy(cli, tmp_path, monkeypatch)
 def test_plot_draws_what_was_recorded(folder):
     trajectory = Trajectory(folder / "press.vtkhdf")
     figure = draw_plots(trajectory)
-    assert len(figure.axes) == len(PANELS) - len(OF_CELL)
+    assert len(figure.axes) == len(PANELS) - len((*OF_CELL, "springs"))
     by_label = {axes.get_ylabel(): axes for axes in figure.axes}
     assert by_label["energy (J)"].lines[0].get_xdata() == pytest.approx(trajectory.history["time"])
     walls = by_label["force on wall (N)"]

@@ -129,3 +129,19 @@ def test_mistakes_are_told():
         sheared.set_cell(lower=[-2, -2], upper=[2, 2], rate={"xy": 1.0})
     with pytest.raises(StageError, match=r"k dt\^2 = 16 kg is more than the mass of 4 kg .* use a dt below 0\.5 s"):
         rg.Simulation(scene(), dt=1.0).step()
+
+
+def test_its_force_and_energy_are_plotted(tmp_path):
+    """k x and k x^2/2 of the swing against time."""
+    from rigidgrains.view.series import draw_history
+
+    simulation = rg.Simulation(scene(), dt=0.01)
+    history, way = rg.History(), []
+    simulation.observe(history)
+    simulation.observe(lambda sim: way.append(sim.bodies.position[0, 0]))
+    simulation.run(steps=60)
+    panels = {axes.get_ylabel(): axes for axes in draw_history(history, tmp_path / "history.png").axes}
+    force = panels["force of spring (N)"].lines[0].get_ydata()
+    assert force[1:] == pytest.approx(-16.0 * np.array(way[:-1]), rel=1e-9)
+    energy = next(line for line in panels["energy (J)"].lines if line.get_label() == "springs")
+    assert energy.get_ydata() == pytest.approx(8.0 * np.array(way) ** 2, rel=1e-9)

@@ -143,8 +143,8 @@ def plot(
     file
         A trajectory, NAME.vtkhdf.
     what
-        Panels to show, with commas or blanks between: energies, overlap, sweeps, residual, walls, rigidity, packing,
-        stress, forces, rose, sizes. Default: all that the file has something for.
+        Panels to show, with commas or blanks between: energies, overlap, sweeps, residual, walls, springs, rigidity,
+        packing, stress, forces, rose, sizes. Default: all that the file has something for.
     frame
         The frame of which forces, directions and sizes are shown: a number counted from 0, or `last`.
     output

@@ -31,6 +31,7 @@ OVER_TIME: dict[str, OverTime] = {
     "sweeps": time_panels.sweeps,
     "residual": time_panels.residual,
     "walls": time_panels.walls,
+    "springs": time_panels.springs,
     "rigidity": time_panels.rigidity,
     "packing": time_panels.packing,
     "stress": time_panels.stress,
@@ -47,7 +48,7 @@ WIDTH, HEIGHT = 3.9, 2.75  # inches of one panel among several
 
 
 def draw_history(history: History | Trajectory, path: str | Path | None = None) -> Figure:
-    """What was recorded against time: energies, overlap, sweeps, residual, forces on walls, rigidity, cell."""
+    """What was recorded against time: energies, overlap, sweeps, residual, forces on walls, springs, rigidity, cell."""
     record = Record.of(history)
     absent = _not_recorded(record)
     figure = _figure([name for name in OVER_TIME if name not in absent], record, None, columns=2)
@@ -89,6 +90,8 @@ def check_panel(name: str) -> None:
 def _not_recorded(record: Record) -> dict[str, str]:
     """Panels against time that would be empty, and why."""
     absent = {} if record.wall_force.size else {"walls": "the scene has no walls"}
+    if not record.springs:
+        absent["springs"] = "the scene has no springs"
     if "packing_fraction" not in record.columns:
         absent |= dict.fromkeys(OF_CELL, "the history has nothing of a periodic cell")
     return absent

@@ -28,6 +28,7 @@ INKS = (BLUE, RED, GREEN, ORANGE, PINK, SKY, BLACK)
 ROUNDING = 1e-15  # a residual below is zero
 FEW = 50  # rows, of which none is left beyond the axis
 LITTLE = 1e-9  # of the pressure: a shear stress below is zero
+FORCE = ".force"  # ends the column of a spring
 MOST_WALLS = 6  # curves; the walls that carry least are left out
 
 
@@ -45,6 +46,11 @@ class Record:
 
     def __getitem__(self, name: str) -> Array:
         return self.columns[name]
+
+    @property
+    def springs(self) -> list[str]:
+        """Names of the springs."""
+        return [name.removesuffix(FORCE) for name in self.columns if name.endswith(FORCE)]
 
     @classmethod
     def of(cls, source: History | Trajectory) -> Record:
@@ -65,6 +71,8 @@ def energies(axes: Axes, record: Record) -> None:
     _line(axes, record, _positive(record["kinetic_energy"]), BLUE, "kinetic")
     if potential.any():
         _line(axes, record, _positive(potential), ORANGE, "potential, above its lowest")
+    if "spring_energy" in record.columns:
+        _line(axes, record, _positive(record["spring_energy"]), GREEN, "springs")
     axes.set(ylabel="energy (J)")
     _logarithmic(axes)
 
@@ -106,6 +114,14 @@ def walls(axes: Axes, record: Record) -> None:
     axes.legend(loc="best", ncols=2 if len(order) > 3 else 1, title=title, title_fontsize=8)
 
 
+def springs(axes: Axes, record: Record) -> None:
+    names = record.springs
+    for ink, name in zip(INKS, names):
+        _line(axes, record, record[f"{name}{FORCE}"], ink, name)
+    axes.set(ylabel="force of spring (N)")
+    axes.legend(loc="best", ncols=2 if len(names) > 3 else 1)
+
+
 def packing(axes: Axes, record: Record) -> None:
     _line(axes, record, record["packing_fraction"], BLUE, "")
     axes.set(ylabel="packing fraction of the cell")
@@ -129,11 +145,11 @@ def rigidity(axes: Axes, record: Record) -> None:
         return
     extent = np.where(record["cluster"] >= 2.0, record["cluster_extent"], np.nan)
     _line(axes, record, _positive(record["diffusion_length"] / extent), BLUE, "")
-    axes.axhline(RIGID, color=GREEN, lw=0.9, ls="--", label="rigid above")
-    axes.axhline(1.0, color=RED, lw=0.9, ls="--", label="soft below")
+    if np.isfinite(extent).any():
+        axes.axhline(RIGID, color=GREEN, lw=0.9, ls="--", label="rigid above")
+        axes.axhline(1.0, color=RED, lw=0.9, ls="--", label="soft below")
     axes.set(ylabel=r"$\ell_\mathrm{diff}$ / extent of cluster")
-    axes.set_yscale("log")
-    axes.legend(loc="best")
+    _logarithmic(axes, "no two grains press on each other")
 
 
 def _line(axes: Axes, record: Record, value: Array, ink: str, label: str) -> None:
@@ -141,18 +157,19 @@ def _line(axes: Axes, record: Record, value: Array, ink: str, label: str) -> Non
     time = record["time"]
     axes.plot(time, value, color=ink, lw=1.1, marker="o" if few else None, ms=3, label=label or None)
     axes.set_xlabel("time (s)")
+    axes.xaxis.set_major_locator(MaxNLocator(5))
     if len(time) > 1 and time[-1] > time[0]:
         axes.set_xlim(0.0 if 0.0 < time[0] < 0.05 * time[-1] else time[0], time[-1])
 
 
-def _logarithmic(axes: Axes) -> None:
+def _logarithmic(axes: Axes, otherwise: str = "zero throughout") -> None:
     """A logarithmic axis with a legend; a word where there is nothing to see on it."""
     if any(np.isfinite(line.get_ydata()).any() for line in axes.lines):
         axes.set_yscale("log")
         axes.legend(loc="best")
         return
     axes.set_yticks([])
-    axes.text(0.5, 0.5, "zero throughout", transform=axes.transAxes, ha="center", va="center", fontsize=9, color=BLACK)
+    axes.text(0.5, 0.5, otherwise, transform=axes.transAxes, ha="center", va="center", fontsize=9, color=BLACK)
 
 
 def _positive(value: Array, least: float = 0.0) -> Array:
