@@ -7,6 +7,8 @@ were prepared.
 
 from math import sqrt
 
+from .lanes import choose
+
 
 def shock_law(r_n, r_tt, mu):  # type: ignore[no-untyped-def]
     """Sphere form, Eq. (sphere-shock): from the force that would make the contact stick to the force it carries.
@@ -17,12 +19,11 @@ def shock_law(r_n, r_tt, mu):  # type: ignore[no-untyped-def]
     Returns R_n and the factor by which the sticking R_t is shortened. R_n needs no second look when the contact
     slides, because normal and tangential parts are not coupled for spheres, Eq. (MinvR).
     """
-    if r_n <= 0.0:  # Eq. (positivegap): the gap stays open without a force
-        return 0.0, 0.0
     limit = mu * r_n
-    if r_tt > limit * limit:  # sliding: |R_t| = mu R_n, against the motion
-        return r_n, limit / sqrt(r_tt)
-    return r_n, 1.0  # sticking
+    sliding = r_tt > limit * limit  # |R_t| = mu R_n, against the motion; else sticking
+    factor = choose(sliding, limit, 1.0) / sqrt(choose(sliding, r_tt, 1.0))
+    apart = r_n <= 0.0  # Eq. (positivegap): the gap stays open without a force
+    return choose(apart, 0.0, r_n), choose(apart, 0.0, factor)
 
 
 def general_shock_law(gap, u, w, mu, dt):  # type: ignore[no-untyped-def]

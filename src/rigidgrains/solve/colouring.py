@@ -9,7 +9,8 @@ from ..barrier import meet, share
 from ..compiled import kernel
 from ..contacts import ContactProblem, gives_way
 from ..detect.colours import COLOURS, Colouring, paint_contacts, sort_by_colour
-from .kernels import scatter, update
+from ..lanes import WIDTH, column_of, next_of, read_rows, write_rows
+from .kernels import collide, scatter, update
 
 Index = NDArray[np.int32]
 
@@ -36,9 +37,31 @@ def coloured_sweep(  # type: ignore[no-untyped-def]
     rate = 1.0 / dt
     for k in colours:
         first, last = shared_colour(k, start, alone, thread, threads)
+        if not alone[k]:
+            first = sweep_lanes(first, last, sequence, motion, pairs, geometry, forces, dt, rate)
         for at in range(first, last):
             update(sequence[at], motion, pairs, geometry, forces, dt, rate)
         meet(meeting, threads)
+
+
+@kernel
+def sweep_lanes(first, last, sequence, motion, pairs, geometry, forces, dt, rate):  # type: ignore[no-untyped-def]
+    """Update contacts that share no movable body, as many at a time as there are lanes; returns where fewer are left.
+
+    Lanes that share a wall all put back what it was.
+    """
+    while first + WIDTH <= last:
+        c = next_of(sequence, first)  # type: ignore[call-arg,var-annotated]
+        i, j = column_of(pairs, c, 0), column_of(pairs, c, 1)
+        a, b, new = collide(
+            read_rows(motion, i, 8), read_rows(motion, j, 8), read_rows(geometry, c, 8), read_rows(forces, c, 4),
+            dt, rate,
+        )  # fmt: skip
+        write_rows(motion, i, a)
+        write_rows(motion, j, b)
+        write_rows(forces, c, new)
+        first += WIDTH
+    return first
 
 
 @kernel

@@ -156,16 +156,14 @@ class Coloured(Order):
     def turn(self, problem: ContactProblem, rng: Generator, *, fresh: bool) -> int:
         """One sweep, in the same order as the one before unless a fresh one is asked for."""
         by = self._colouring
-        if len(by.sequence) < self.worth:
-            if fresh:
-                self._sequence = self.sequence(rng)
-            loops(problem).sweep(self._sequence, *problem.arrays, problem.dt)
-            return 1
         if fresh:
             self._colours = rng.permutation(by.count)
         loop, meeting = loops(problem).coloured_sweep, new_meeting()
         what = meeting, self._colours, by.sequence, by.start, by.alone, *problem.arrays, problem.dt
-        together(lambda thread, threads: loop(thread, threads, *what), meeting)
+        if len(by.sequence) < self.worth:
+            loop(0, 1, *what)
+        else:
+            together(lambda thread, threads: loop(thread, threads, *what), meeting)
         return 1
 
     def checked_sweep(self, problem: ContactProblem, rng: Generator, epsilon: float, delta: float) -> tuple[int, float]:

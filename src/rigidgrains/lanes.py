@@ -1,0 +1,271 @@
+"""Lanes: as many numbers as a vector register of this machine holds, as one number of the compiler.
+
+The text of a law that is written with + - * /, sqrt and `choose` compiles for one contact and for as many contacts as
+there are lanes. Every lane is rounded like a number on its own, so the bits are the same.
+
+`read_rows` brings rows of a table, one for each lane, into columns of lanes, and `write_rows` brings them back: whole
+rows move between memory and registers, and are transposed there.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import binding, ir
+from numba.core import cgutils, types
+from numba.core.typeconv import Conversion
+from numba.extending import (
+    intrinsic,
+    lower_builtin,
+    lower_cast,
+    models,
+    register_model,
+    type_callable,
+)
+
+WIDTH = 8 if binding.get_host_cpu_features().get("avx512f") else 4
+
+_DOUBLE, _INDEX = ir.DoubleType(), ir.IntType(32)
+_LANES, _TRUTHS = ir.VectorType(_DOUBLE, WIDTH), ir.VectorType(ir.IntType(1), WIDTH)
+
+
+class Lanes(types.Type):
+    """Numbers side by side."""
+
+    def __init__(self) -> None:
+        super().__init__(name=f"Lanes({WIDTH})")
+
+    def can_convert_from(self, context: Any, other: types.Type) -> Conversion | None:
+        """A single number stands in every lane."""
+        return Conversion.safe if isinstance(other, types.Float) else None
+
+
+class Truths(types.Type):
+    """What is true of each lane."""
+
+    def __init__(self) -> None:
+        super().__init__(name=f"Truths({WIDTH})")
+
+
+LANES, TRUTHS = Lanes(), Truths()
+
+
+@register_model(Lanes)
+class _LanesModel(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, _LANES)
+
+
+@register_model(Truths)
+class _TruthsModel(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, _TRUTHS)
+
+
+def choose(condition, then, otherwise):  # type: ignore[no-untyped-def]
+    """One of two numbers, in every lane its own. Both are worked out."""
+    return then if condition else otherwise
+
+
+@type_callable(choose)
+def _type_choose(context: Any) -> Callable[..., Any]:
+    def typer(condition: Any, then: Any, otherwise: Any) -> Any:
+        if isinstance(condition, Truths):
+            return LANES(TRUTHS, LANES, LANES)
+        return types.float64(types.boolean, types.float64, types.float64)
+
+    return typer
+
+
+@lower_builtin(choose, types.Boolean, types.Float, types.Float)
+@lower_builtin(choose, Truths, Lanes, Lanes)
+def _choose(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    return builder.select(*args)
+
+
+@lower_cast(types.Float, Lanes)
+def _spread(context: Any, builder: Any, one: Any, many: Any, value: Any) -> Any:
+    number = context.cast(builder, value, one, types.float64)
+    first = builder.insert_element(ir.Constant(_LANES, ir.Undefined), number, _INDEX(0))
+    return builder.shuffle_vector(first, first, _mask([0] * WIDTH))
+
+
+def _has_lanes(a: Any, b: Any) -> bool:
+    """Whether an operation on these is one of lanes."""
+    return {type(a), type(b)} in ({Lanes}, {Lanes, types.Float})
+
+
+def _teach(symbol: Any, result: types.Type, instruction: Callable[[Any, Any, Any], Any]) -> None:
+    """Let the compiler use an operator between lanes, or a lane and a number."""
+
+    @type_callable(symbol)
+    def typer(context: Any) -> Callable[[Any, Any], Any]:
+        return lambda a, b: result(LANES, LANES) if _has_lanes(a, b) else None
+
+    @lower_builtin(symbol, Lanes, Lanes)
+    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return instruction(builder, *args)
+
+
+_teach(operator.add, LANES, lambda builder, a, b: builder.fadd(a, b))
+_teach(operator.sub, LANES, lambda builder, a, b: builder.fsub(a, b))
+_teach(operator.mul, LANES, lambda builder, a, b: builder.fmul(a, b))
+_teach(operator.truediv, LANES, lambda builder, a, b: builder.fdiv(a, b))
+_teach(operator.gt, TRUTHS, lambda builder, a, b: builder.fcmp_ordered(">", a, b))
+_teach(operator.le, TRUTHS, lambda builder, a, b: builder.fcmp_ordered("<=", a, b))
+
+
+@type_callable(math.sqrt)
+def _type_sqrt(context: Any) -> Callable[[Any], Any]:
+    return lambda x: LANES if isinstance(x, Lanes) else None
+
+
+@lower_builtin(math.sqrt, Lanes)
+def _sqrt(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    kind = ir.FunctionType(_LANES, [_LANES])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.sqrt.v{WIDTH}f64"), args)
+
+
+@intrinsic
+def next_of(typing: Any, sequence: Any, at: Any) -> Any:
+    """As many numbers of an int32 array as there are lanes, from a place on."""
+    result = types.UniTuple(types.intp, WIDTH)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = _data(context, builder, signature, args, 0)
+        return _pack(context, builder, result, [_number(builder, data, args[1], k) for k in range(WIDTH)])
+
+    return result(sequence, types.intp), generate
+
+
+@intrinsic
+def column_of(typing: Any, pairs: Any, rows: Any, side: Any) -> Any:
+    """One column of the rows of an int32 array with two columns."""
+    result = types.UniTuple(types.intp, WIDTH)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = _data(context, builder, signature, args, 0)
+        picked = []
+        for row in cgutils.unpack_tuple(builder, args[1]):
+            place = builder.add(builder.shl(row, row.type(1)), args[2])
+            picked.append(_number(builder, data, place, 0))
+        return _pack(context, builder, result, picked)
+
+    return result(pairs, rows, types.intp), generate
+
+
+@intrinsic(prefer_literal=True)
+def read_rows(typing: Any, table: Any, rows: Any, columns: Any) -> Any:
+    """Columns of lanes from rows of a table, which has 4 or 8 columns: say which."""
+    width = columns.literal_value
+    result = types.UniTuple(LANES, width)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = _data(context, builder, signature, args, 0)
+        places = _places(builder, data, cgutils.unpack_tuple(builder, args[1]), width)
+        lanes: list[Any] = []
+        for part in _parts(width):
+            lanes += _into_columns(builder, [_load(builder, place, part) for place in places])
+        return _pack(context, builder, result, lanes)
+
+    return result(table, rows, columns), generate
+
+
+@intrinsic
+def write_rows(typing: Any, table: Any, rows: Any, columns: Any) -> Any:
+    """Rows of a table from columns of lanes, one after the other."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = _data(context, builder, signature, args, 0)
+        lanes = cgutils.unpack_tuple(builder, args[2])
+        places = _places(builder, data, cgutils.unpack_tuple(builder, args[1]), len(lanes))
+        for part in _parts(len(lanes)):
+            for place, row in zip(places, _into_rows(builder, lanes[part])):
+                _store(builder, row, place, part)
+        return context.get_dummy_value()
+
+    return types.void(table, rows, columns), generate
+
+
+# What the compiler's instructions need
+
+
+def _mask(order: list[int]) -> Any:
+    """Constant for a shuffle."""
+    return ir.Constant(ir.VectorType(_INDEX, len(order)), [_INDEX(k) for k in order])
+
+
+def _data(context: Any, builder: Any, signature: Any, args: Any, k: int) -> Any:
+    """Where the numbers of an array begin."""
+    return context.make_array(signature.args[k])(context, builder, args[k]).data
+
+
+def _number(builder: Any, data: Any, at: Any, ahead: int) -> Any:
+    """An int32 as an index."""
+    return builder.sext(builder.load(builder.gep(data, [builder.add(at, at.type(ahead))])), at.type)
+
+
+def _pack(context: Any, builder: Any, kind: Any, values: list[Any]) -> Any:
+    return context.make_tuple(builder, kind, values)
+
+
+def _places(builder: Any, data: Any, rows: list[Any], width: int) -> list[Any]:
+    """Where rows begin."""
+    return [builder.gep(data, [builder.mul(row, row.type(width))]) for row in rows]
+
+
+def _parts(width: int) -> list[slice]:
+    """The parts of a row that fit into lanes."""
+    step = min(width, WIDTH)
+    return [slice(first, first + step) for first in range(0, width, step)]
+
+
+def _part_place(builder: Any, place: Any, part: slice) -> Any:
+    begin = builder.gep(place, [ir.IntType(64)(part.start)])
+    return builder.bitcast(begin, ir.VectorType(_DOUBLE, part.stop - part.start).as_pointer())
+
+
+def _load(builder: Any, place: Any, part: slice) -> Any:
+    return builder.load(_part_place(builder, place, part), align=8)
+
+
+def _store(builder: Any, row: Any, place: Any, part: slice) -> None:
+    builder.store(row, _part_place(builder, place, part), align=8)
+
+
+def _into_columns(builder: Any, rows: list[Any]) -> list[Any]:
+    """Transpose: as many rows as lanes; where rows are half as long, two of them stand side by side first."""
+    short = rows[0].type.count
+    if short < WIDTH:
+        half = _mask(list(range(WIDTH)))
+        rows = [builder.shuffle_vector(rows[k], rows[k + short], half) for k in range(short)]
+    return _transposed(builder, rows, short)
+
+
+def _into_rows(builder: Any, columns: list[Any]) -> list[Any]:
+    """The way back."""
+    short = len(columns)
+    rows = _transposed(builder, columns, short)
+    if short == WIDTH:
+        return rows
+    halves = [_mask(list(range(first, first + short))) for first in (0, short)]
+    return [builder.shuffle_vector(row, row, half) for half in halves for row in rows]
+
+
+def _transposed(builder: Any, rows: list[Any], size: int) -> list[Any]:
+    """Square blocks of a size turned over: numbers change places at distance 1, 2, 4."""
+    distance = 1
+    while distance < size:
+        low = [k if not k & distance else WIDTH + k - distance for k in range(WIDTH)]
+        high = [k + distance if not k & distance else WIDTH + k for k in range(WIDTH)]
+        turned = list(rows)
+        for k in range(size):
+            if not k & distance:
+                pair = rows[k], rows[k + distance]
+                turned[k] = builder.shuffle_vector(*pair, _mask(low))
+                turned[k + distance] = builder.shuffle_vector(*pair, _mask(high))
+        rows, distance = turned, 2 * distance
+    return rows

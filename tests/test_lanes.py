@@ -1,0 +1,105 @@
+"""Lanes: each is rounded like a number on its own, and whole rows come and go unchanged."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import njit
+
+from rigidgrains.barrier import new_meeting
+from rigidgrains.bench import dense_problem
+from rigidgrains.lanes import WIDTH, choose, column_of, next_of, read_rows, write_rows
+from rigidgrains.shock import shock_law
+from rigidgrains.solve.colouring import coloured_sweep
+from rigidgrains.solve.kernels import sweep
+
+law = njit(shock_law)
+numbers = st.floats(allow_nan=True, allow_infinity=True, width=64)
+
+
+@njit
+def in_lanes(table, sequence, out):
+    """Some arithmetic on columns, rows in a sequence."""
+    rows = next_of(sequence, 1)
+    a, b, c, d, e, f, g, h = read_rows(table, rows, 8)
+    less = choose(a > b, a - b, 2.0 * c)
+    write_rows(out, rows, (a + b, a - b, a * b, a / b, math.sqrt(d * d), less, choose(e <= f, g, 0.5), h))
+
+
+def one_by_one(row):
+    a, b, c, d, e, f, g, h = row
+    return a + b, a - b, a * b, a / b, np.sqrt(d * d), a - b if a > b else 2.0 * c, g if e <= f else 0.5, h
+
+
+@settings(max_examples=30, deadline=None)
+@given(data=st.data())
+def test_lanes_round_like_single_numbers(data):
+    table = np.array(data.draw(st.lists(st.lists(numbers, min_size=8, max_size=8), min_size=12, max_size=12)))
+    sequence = np.array(data.draw(st.permutations(range(12))), np.int32)
+    out = np.full_like(table, 7.0)
+    in_lanes(table, sequence, out)
+    touched = sequence[1 : 1 + WIDTH]
+    with np.errstate(all="ignore"):
+        expected = np.array([one_by_one(table[k]) for k in touched])
+    np.testing.assert_array_equal(out[touched], expected)
+    np.testing.assert_array_equal(np.delete(out, touched, axis=0), 7.0)
+
+
+@njit
+def swap_ends(pairs, sequence, table):
+    c = next_of(sequence, 0)
+    first, second = read_rows(table, column_of(pairs, c, 0), 4), read_rows(table, column_of(pairs, c, 1), 4)
+    write_rows(table, column_of(pairs, c, 1), first)
+    write_rows(table, column_of(pairs, c, 0), second)
+
+
+def test_short_rows_are_read_and_written_by_the_pairs_of_a_sequence():
+    rng = np.random.default_rng(3)
+    table = rng.normal(size=(40, 4))
+    pairs = rng.permutation(40).reshape(20, 2).astype(np.int32)
+    sequence = rng.permutation(20).astype(np.int32)
+    expected = table.copy()
+    for c in sequence[:WIDTH]:
+        expected[pairs[c]] = expected[pairs[c, ::-1]]
+    swap_ends(pairs, sequence, table)
+    np.testing.assert_array_equal(table, expected)
+
+
+@njit
+def law_in_lanes(table, out):
+    """The shock law for eight columns read as three."""
+    rows = next_of(np.arange(WIDTH).astype(np.int32), 0)
+    r_n, r_tt, mu, zero = read_rows(table, rows, 4)
+    r_n, factor = law(r_n, r_tt, mu)
+    write_rows(out, rows, (r_n, factor, zero, zero))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_shock_law_has_one_text_for_one_contact_and_for_many(seed):
+    rng = np.random.default_rng(seed)
+    table = np.zeros((WIDTH, 4))
+    table[:, 0], table[:, 1] = rng.normal(size=WIDTH), rng.exponential(size=WIDTH)
+    table[:, 2] = rng.choice([0.0, 0.3, 1.0, np.inf], WIDTH)
+    table[0, :3], table[1, :3], table[2, 0] = (0.0, 0.0, np.inf), (1.0, 0.0, 0.0), np.nan
+    out = np.empty_like(table)
+    law_in_lanes(table, out)
+    np.testing.assert_array_equal(out[:, :2], [shock_law(*row[:3]) for row in table.tolist()])
+
+
+@pytest.mark.parametrize("grains", [30, 500])
+def test_a_sweep_in_lanes_has_the_bits_of_the_same_sweep_contact_by_contact(grains):
+    _, problem = dense_problem(grains, coloured=True)
+    by = problem.colouring
+    colours = np.random.default_rng(1).permutation(by.count)
+    motion, forces = problem.motion.copy(), problem.forces.copy()
+    for _ in range(5):
+        coloured_sweep(
+            0, 1, new_meeting(), colours, by.sequence, by.start, by.alone, *problem.arrays, problem.dt
+        )  # fmt: skip
+        sweep(by.arranged(colours), motion, problem.pairs, problem.geometry, forces, problem.dt)
+    assert (np.diff(by.start) >= WIDTH).any() or grains < 100
+    np.testing.assert_array_equal(problem.forces, forces)
+    np.testing.assert_array_equal(problem.motion, motion)
+    assert forces.any()
