@@ -21,6 +21,7 @@ from rigidgrains.solve.criteria import (
     RigidSweeps,
 )
 from rigidgrains.solve.kernels import apply_forces
+from rigidgrains.solve.momentum import judge_some
 from rigidgrains.solve.orders import Coloured
 from rigidgrains.solve.relaxed import RelaxedSweeps
 from rigidgrains.solve.residual import momentum_error, residual
@@ -167,6 +168,18 @@ def test_sweeps_do_not_depend_on_the_unit_of_mass(rng):
         assert report.restarts > 0
         answers.append((report.sweeps, report.restarts, (problem.forces / unit).tobytes()))
     assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5, 8, 13])
+@pytest.mark.parametrize("columns", [4, 7])
+def test_changes_and_steps_are_judged_by_weighted_sums(rows, columns):
+    """In lanes and number by number; some rows of a table."""
+    forces, last, start = np.random.default_rng(rows).normal(size=(3, 20, columns))
+    weight = np.random.default_rng(1).uniform(1.0, 2.0, size=(20, columns))
+    some = slice(3, 3 + rows)
+    f, w, d, s = forces[some], weight[some], (forces - start)[some], (forces - last)[some]
+    expected = (w * d * s).sum(), (w * d * d).sum(), (w * s * s).sum(), (w * f * f).sum()
+    assert judge_some(3, 3 + rows, forces, last, start, weight) == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_bound_on_growth_follows_progress():

@@ -10,7 +10,19 @@ from numba import njit
 
 from rigidgrains.barrier import new_meeting
 from rigidgrains.bench import dense_problem
-from rigidgrains.lanes import WIDTH, choose, column_of, next_of, read_rows, write_rows
+from rigidgrains.lanes import (
+    WIDTH,
+    choose,
+    column_of,
+    lanes_of,
+    lanes_with,
+    max_of,
+    next_of,
+    read_rows,
+    rows_from,
+    sum_of,
+    write_rows,
+)
 from rigidgrains.shock import shock_law
 from rigidgrains.solve.colouring import coloured_sweep
 from rigidgrains.solve.kernels import sweep
@@ -103,3 +115,17 @@ def test_a_sweep_in_lanes_has_the_bits_of_the_same_sweep_contact_by_contact(grai
     np.testing.assert_array_equal(problem.forces, forces)
     np.testing.assert_array_equal(problem.motion, motion)
     assert forces.any()
+
+
+@njit
+def folded(numbers):
+    """Sum and largest of lanes from place 1 on, and of lanes with one number; rows in turn."""
+    some, same = lanes_of(numbers, 1), lanes_with(0.25)
+    return sum_of(some), max_of(some), sum_of(same), rows_from(5)
+
+
+def test_lanes_are_folded_to_one_number():
+    """Whole numbers, whose sums are exact."""
+    numbers = np.random.default_rng(5).permutation(2.0 * np.arange(-10, 10))
+    some = numbers[1 : 1 + WIDTH]
+    assert folded(numbers) == (some.sum(), some.max(), 0.25 * WIDTH, tuple(range(5, 5 + WIDTH)))

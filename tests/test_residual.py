@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -113,6 +114,17 @@ def test_residual_has_no_scale(factor):
     problem.geometry[:, 4:6] *= factor
     problem.motion[:, 6:] /= factor
     assert (residual(problem), momentum_error(problem)) == pytest.approx(before, rel=1e-6)
+
+
+@pytest.mark.parametrize("count", [1, 7, 8, 9, 24, 29])
+def test_residual_is_that_of_the_natural_map_whatever_the_number_of_contacts(count):
+    """In lanes and one by one: sqrt(sum |R - R'|^2)/sqrt(sum |R|^2)."""
+    whole = moving()
+    some = replace(
+        whole, pairs=whole.pairs[:count], geometry=whole.geometry[:count], forces=whole.forces[:count], colouring=None
+    )
+    expected = np.linalg.norm(natural_map(some)) / np.linalg.norm(some.forces)
+    assert residual(some) == pytest.approx(expected, rel=1e-12)
 
 
 def test_forces_that_blow_up_are_no_solution():

@@ -130,6 +130,63 @@ def _sqrt(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 
 @intrinsic
+def lanes_of(typing: Any, numbers: Any, at: Any) -> Any:
+    """The numbers of an array side by side, from a place on."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = _data(context, builder, signature, args, 0)
+        return _load(builder, builder.gep(data, [args[1]]), slice(0, WIDTH))
+
+    return LANES(numbers, types.intp), generate
+
+
+@intrinsic
+def lanes_with(typing: Any, number: Any) -> Any:
+    """The same number in every lane."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _spread(context, builder, types.float64, LANES, args[0])
+
+    return LANES(types.float64), generate
+
+
+@intrinsic
+def sum_of(typing: Any, lanes: Any) -> Any:
+    """Of all lanes, halves first."""
+    return types.float64(LANES), _fold(lambda builder, a, b: builder.fadd(a, b))
+
+
+@intrinsic
+def max_of(typing: Any, lanes: Any) -> Any:
+    """The largest of all lanes."""
+    return types.float64(LANES), _fold(lambda builder, a, b: builder.select(builder.fcmp_ordered(">", a, b), a, b))
+
+
+def _fold(join: Callable[[Any, Any, Any], Any]) -> Callable[..., Any]:
+    """One number from all lanes: each of the first half joined with one of the second, and so on."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        numbers = [builder.extract_element(args[0], _INDEX(k)) for k in range(WIDTH)]
+        while len(numbers) > 1:
+            half = len(numbers) // 2
+            numbers = [join(builder, a, b) for a, b in zip(numbers[:half], numbers[half:])]
+        return numbers[0]
+
+    return generate
+
+
+@intrinsic
+def rows_from(typing: Any, first: Any) -> Any:
+    """As many numbers in turn as there are lanes."""
+    result = types.UniTuple(types.intp, WIDTH)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _pack(context, builder, result, [builder.add(args[0], args[0].type(k)) for k in range(WIDTH)])
+
+    return result(types.intp), generate
+
+
+@intrinsic
 def next_of(typing: Any, sequence: Any, at: Any) -> Any:
     """As many numbers of an int32 array as there are lanes, from a place on."""
     result = types.UniTuple(types.intp, WIDTH)

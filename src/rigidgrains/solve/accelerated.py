@@ -11,21 +11,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
-from .. import threads
-from ..compiled import kernel
 from ..contacts import ContactProblem
-from ..threads import in_parts, total
 from .criteria import Criterion, MomentumCriterion, RigidSweeps
 from .kernels import changes
 from .loops import apply_forces
+from .momentum import carry_on, extent_of, judge
 from .orders import Coloured, Order, Symmetric
 from .pace import Pace
 from .residual import residual
 from .sweeps import SolveReport, Sweeps
-
-Array = NDArray[np.float64]
 
 # A change is the sum of |dR|^2/m over the contacts, by one sweep. Growth is over the least since the last restart.
 PATIENCE = 5.0  # times L/d sweeps before growth is a reason to restart: earlier it costs twice the sweeps
@@ -89,22 +84,23 @@ class Momentum(Pace):
         self._start = np.empty_like(problem.forces)  # where a sweep started
         self._forces, self._motion = problem.forces.copy(), problem.motion.copy()  # after the sweep before
         self._best = problem.forces.copy(), problem.motion.copy()
-        self._weight = 1.0 / problem.geometry[:, 4:6]
+        self._weight = np.repeat(1.0 / problem.geometry[:, 5:6], problem.forces.shape[1], axis=1)
+        self._weight[:, 0] = 1.0 / problem.geometry[:, 4]
         self._lowest = self._best_change = self._before = math.inf
         self._sweeps = self._rescues = 0
-        self._extent = _extent(problem)
+        self._extent = extent_of(problem)
         self._growth, self._steady, self._damping = GROWTH[1], False, min(1.0 / self._extent, MOST)
         self._begin_anew()
 
     def sweep(self, problem: ContactProblem, rng: Generator) -> int:
         """1. Extrapolate. 2. Sweep. 3. Judge the change, and choose the momentum of the next sweep."""
         p = problem
-        _extrapolate(self._beta, p.forces, self._forces, self._start)
-        _extrapolate(self._beta, p.motion, self._motion)
+        carry_on(self._beta, p.forces, self._forces, self._start)
+        carry_on(self._beta, p.motion, self._motion)
         made = self.order.turn(p, rng, fresh=self._fresh)
         self._fresh = False
         self._sweeps += made
-        along, change, step, square = _judge(p.forces, self._forces, self._start, self._weight)
+        along, change, step, square = judge(p.forces, self._forces, self._start, self._weight)
         size = math.sqrt(change) * math.sqrt(step)
         cosine = along / size if size > 0.0 else 0.0
         self._choose(p, cosine, max(change, ROUNDING * square))
@@ -191,80 +187,3 @@ class Momentum(Pace):
         if self._rescues >= RESCUES:
             self.trouble += ", then plain sweeps"
         self._begin_anew()
-
-
-def _extent(problem: ContactProblem) -> float:
-    """L/d of the grains that have candidates."""
-    touched = np.zeros(len(problem.radius), np.bool_)
-    touched[problem.pairs[:, 0]] = True
-    extent = float(np.ptp(problem.position[touched], axis=0).max())
-    return min(1.0 + extent / (2.0 * float(problem.radius.mean())), float(problem.count))
-
-
-def _extrapolate(beta: float, now: Array, last: Array, start: Array | None = None) -> None:
-    """Carry rows on by beta times their last step, and remember from where and, if asked, to where."""
-    loop, what = (carry_on, (now, last)) if start is None else (extrapolate, (now, last, start))
-    if len(now) <= threads.PART:
-        loop(0, len(now), beta, *what)
-    else:
-        in_parts(lambda first, end: loop(first, end, beta, *what), len(now))
-
-
-@kernel
-def carry_on(first, end, beta, now, last):  # type: ignore[no-untyped-def]
-    """Some of the rows; masses stay what they are. In slices loops count from zero, and vectors can be made of them."""
-    x, before = now[first:end].reshape(-1), last[first:end].reshape(-1)
-    for k in range(len(x)):
-        y = x[k] + beta * (x[k] - before[k])
-        before[k] = x[k]
-        x[k] = y
-
-
-@kernel
-def extrapolate(first, end, beta, now, last, start):  # type: ignore[no-untyped-def]
-    """The same, and where they were carried to."""
-    x, before, begin = now[first:end].reshape(-1), last[first:end].reshape(-1), start[first:end].reshape(-1)
-    for k in range(len(x)):
-        y = x[k] + beta * (x[k] - before[k])
-        before[k] = x[k]
-        x[k] = begin[k] = y
-
-
-def _judge(forces: Array, last_forces: Array, start: Array, weight: Array) -> tuple[float, float, float, float]:
-    """The change by the sweep along the step that forces have taken; squares of the change, the step and the forces.
-
-    weight : (c, 2) 1/m_n and 1/m_t. A sweep changes a force by m times its gradient, so these are products of gradients
-             with steps, whatever the masses.
-    """
-    if len(forces) <= threads.PART:
-        alone: tuple[float, float, float, float] = judge(0, len(forces), forces, last_forces, start, weight)
-        return alone
-    found: tuple[float, float, float, float] = total(
-        in_parts(lambda first, end: judge(first, end, forces, last_forces, start, weight), len(forces))
-    )
-    return found
-
-
-@kernel
-def judge(first, end, forces, last_forces, start, weight):  # type: ignore[no-untyped-def]
-    """The sums over some contacts."""
-    along, change, step, square = 0.0, 0.0, 0.0, 0.0
-    forces, last_forces, start, weight = forces[first:end], last_forces[first:end], start[first:end], weight[first:end]
-    for c in range(len(forces)):
-        n, x, y, z = forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3]
-        d_n, d_x, d_y, d_z = n - start[c, 0], x - start[c, 1], y - start[c, 2], z - start[c, 3]
-        s_n, s_x, s_y, s_z = (
-            n - last_forces[c, 0], x - last_forces[c, 1], y - last_forces[c, 2], z - last_forces[c, 3]
-        )  # fmt: skip
-        w_n, w_t = weight[c, 0], weight[c, 1]
-        along += w_n * d_n * s_n + w_t * (d_x * s_x + (d_y * s_y + d_z * s_z))
-        change += w_n * d_n * d_n + w_t * (d_x * d_x + (d_y * d_y + d_z * d_z))
-        step += w_n * s_n * s_n + w_t * (s_x * s_x + (s_y * s_y + s_z * s_z))
-        square += w_n * n * n + w_t * (x * x + (y * y + z * z))
-        for k in range(4, forces.shape[1]):
-            d, s = forces[c, k] - start[c, k], forces[c, k] - last_forces[c, k]
-            along += w_t * d * s
-            change += w_t * d * d
-            step += w_t * s * s
-            square += w_t * forces[c, k] ** 2
-    return along, change, step, square

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiled import kernel
+from ..compiled import inlined, kernel
 from ..contacts import ContactProblem
+from ..lanes import WIDTH, choose, column_of, lanes_of, lanes_with, max_of, read_rows, rows_from, sum_of
 from ..threads import in_parts, total
 from . import extended, flowing
-from .kernels import asked_force, contact_velocity
+from .kernels import asked_force, collide, contact_velocity
 
 Array = NDArray[np.float64]
 
@@ -167,11 +168,19 @@ def _norms(problem: ContactProblem) -> tuple[float, float]:
 @kernel
 def _largest(first, last, forces):  # type: ignore[no-untyped-def]
     """The largest component of some forces."""
-    most = 0.0
-    for c in range(first, last):
-        for k in range(4):
-            most = max(most, abs(forces[c, k])) if abs(forces[c, k]) < math.inf else math.inf
-    return most
+    r = forces[first:last].reshape(-1)
+    lanes = len(r) - len(r) % WIDTH
+    nothing: Any = lanes_with(0.0)  # type: ignore[call-arg]
+    most, wrong = nothing, nothing  # what is not finite makes a zero wrong
+    for k in range(0, lanes, WIDTH):
+        up = lanes_of(r, k)
+        down = 0.0 - up
+        size = choose(up > down, up, down)
+        most, wrong = choose(size > most, size, most), wrong + 0.0 * up
+    largest = max_of(most) if sum_of(wrong) == 0.0 else math.inf
+    for k in range(lanes, len(r)):
+        largest = max(largest, abs(r[k])) if abs(r[k]) < math.inf else math.inf
+    return largest
 
 
 @kernel
@@ -209,15 +218,29 @@ def _natural_map(first, last, motion, pairs, geometry, forces, dt, miss):  # typ
 
 @kernel
 def _squares(first, last, motion, pairs, geometry, forces, dt, part):  # type: ignore[no-untyped-def]
-    """sum |R - R'|^2 and sum |R|^2 over some contacts, forces times `part`."""
+    """sum |R - R'|^2 and sum |R|^2 over some contacts, forces times `part`; lane by lane, then those that are left."""
     rate = 1.0 / dt
-    miss, force = 0.0, 0.0
+    nothing: Any = lanes_with(0.0)  # type: ignore[call-arg]
+    misses, squares = nothing, nothing
+    while first + WIDTH <= last:
+        c = rows_from(first)
+        i, j, old = column_of(pairs, c, 0), column_of(pairs, c, 1), read_rows(forces, c, 4)
+        _, _, new = collide(read_rows(motion, i, 8), read_rows(motion, j, 8), read_rows(geometry, c, 8), old, dt, rate)
+        miss = old[0] - new[0], old[1] - new[1], old[2] - new[2], old[3] - new[3]
+        misses, squares = misses + _square(part, miss), squares + _square(part, old)
+        first += WIDTH
+    total, square = sum_of(misses), sum_of(squares)
     for c in range(first, last):
-        d_n, d_x, d_y, d_z = _miss(c, motion, pairs, geometry, forces, rate)
-        miss += ((part * d_n) ** 2 + (part * d_x) ** 2) + ((part * d_y) ** 2 + (part * d_z) ** 2)
-        r_n, r_x, r_y, r_z = part * forces[c, 0], part * forces[c, 1], part * forces[c, 2], part * forces[c, 3]
-        force += (r_n * r_n + r_x * r_x) + (r_y * r_y + r_z * r_z)
-    return miss, force
+        total += _square(part, _miss(c, motion, pairs, geometry, forces, rate))
+        square += _square(part, (forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3]))
+    return total, square
+
+
+@inlined
+def _square(part, force):  # type: ignore[no-untyped-def]
+    """|part R|^2."""
+    n, x, y, z = part * force[0], part * force[1], part * force[2], part * force[3]
+    return (n * n + x * x) + (y * y + z * z)
 
 
 @kernel
