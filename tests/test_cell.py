@@ -1,56 +1,23 @@
-"""Periodic cells: pairs across faces, forces that cross them, placement, restart, mistakes."""
+"""Periodic cells: pairs across faces, forces that cross them, restart."""
 
 from __future__ import annotations
-
-from itertools import product
 
 import numpy as np
 import pytest
 from builders import exact, grains, plane
+from celled import box, by_brute_force, gas, replicas
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 
-from rigidgrains import Frame, Scene, SceneError, Trajectory, TrajectoryWriter, resume
-from rigidgrains.cell import IMAGES, Cell, CellError, encode
+from rigidgrains import Frame, Trajectory, TrajectoryWriter, resume
+from rigidgrains.cell import IMAGES, Cell, encode, narrowest
 from rigidgrains.detect.images import find_pairs, wrap
 from rigidgrains.observe.measure import overlaps, potential_energy
 from rigidgrains.simulation import Simulation
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps
 from rigidgrains.solve.sweeps import Sweeps
-
-
-def box(x, y, z=None, **rest):
-    """A rectangular cell; flat without z."""
-    flat = z is None
-    return Cell(np.diag([x, y, 1.0 if flat else z]), periodic=[True, True, not flat], **rest)
-
-
-def gas(n=60, *, side=12.0, dimension=2, seed=0, mu=0.3, cell=None, speed=1.0, **rest):
-    """Grains on a lattice that fills a periodic square or cube, with random velocities and no momentum."""
-    rng = np.random.default_rng(seed)
-    per = int(np.ceil(n ** (1.0 / dimension)))
-    axes = [(np.arange(per) + 0.5) * side / per] * dimension + [np.zeros(1)] * (3 - dimension)
-    position = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)[:n]
-    velocity, spin = speed * rng.normal(size=(2, n, 3))
-    if dimension == 2:
-        velocity[:, 2] = spin[:, :2] = 0.0
-    mass = rng.uniform(0.5, 2.0, n)
-    velocity -= (mass[:, None] * velocity).sum(axis=0) / mass.sum()
-    cell = box(side, side, None if dimension == 2 else side) if cell is None else cell
-    radius = rng.uniform(0.5, 0.75, n)
-    return grains(
-        position, radius, mass, dimension=dimension, velocity=velocity, spin=spin, friction=mu, cell=cell, **rest
-    )
-
-
-def by_brute_force(position, radius, cell):
-    """(i, j, image) of all pairs that overlap, i < j, by trying every image."""
-    found = set()
-    for k in product(*([-2, -1, 0, 1, 2] if has else [0] for has in cell.periodic)):
-        away = position[None] + np.array(k) @ cell.vectors - position[:, None]
-        near = np.linalg.norm(away, axis=2) < radius[:, None] + radius[None]
-        found |= {(int(i), int(j), k) for i, j in np.argwhere(near) if i < j}
-    return found
 
 
 def as_set(pairs):
@@ -170,19 +137,6 @@ def test_codes_are_one_byte():
 # Physics
 
 
-def replicas(bodies, copies):
-    """The same grains in a cell of several copies along each direction."""
-    shifts = np.array(list(product(*(range(c) for c in copies)))) @ bodies.cell.vectors
-    position = (bodies.position + shifts[:, None]).reshape(-1, 3)
-    many = len(shifts)
-    cell = Cell(bodies.cell.vectors * np.array(copies)[:, None], bodies.cell.origin, bodies.cell.periodic)
-    return grains(
-        position, np.tile(bodies.radius, many), np.tile(bodies.mass, many), dimension=bodies.dimension,
-        velocity=np.tile(bodies.velocity, (many, 1)), spin=np.tile(bodies.spin, (many, 1)), friction=bodies.friction,
-        cell=cell,
-    )  # fmt: skip
-
-
 @pytest.mark.parametrize(("dimension", "copies"), [(2, (2, 2, 1)), (3, (2, 1, 2))])
 def test_a_cell_is_like_its_replicas(dimension, copies):
     """A cell and a cell made of copies of it move alike: faces are nowhere."""
@@ -256,132 +210,6 @@ def test_walls_end_a_direction_that_is_not_periodic():
     np.testing.assert_allclose(held, [0, -60.0, 0], atol=1e-6)
 
 
-# Scenes
-
-
-@pytest.mark.parametrize("placement", ["lattice", "random", "dense"])
-@pytest.mark.parametrize("dimension", [2, 3])
-def test_placement_knows_the_faces(placement, dimension):
-    """No grain overlaps another through a face, and the whole cell is used."""
-    scene = Scene(dimension=dimension)
-    edge = 10.0 if dimension == 2 else 6.0
-    scene.set_cell(lower=[0.0] * dimension, upper=[edge] * dimension)
-    count = {"lattice": 40, "random": 40, "dense": 70}[placement] if dimension == 2 else 60
-    scene.add_grains(count=count, radius=(0.4, 0.6), placement=placement)
-    bodies = scene.build()
-    assert by_brute_force(bodies.position, bodies.radius * (1 - 1e-9), bodies.cell) == set()
-    out = (bodies.position[:, :dimension] - 0.4 < 0.0) | (bodies.position[:, :dimension] + 0.4 > edge)
-    assert placement == "lattice" or out.any()  # some reach through a face
-
-
-def test_groups_keep_clear_of_each_other_through_faces():
-    scene = Scene()
-    scene.set_cell(lower=[0, 0], upper=[8, 8])
-    scene.add_grains(positions=[[0.1, 4.0]], radius=1.5)
-    scene.add_grains(count=20, radius=0.4, placement="random")
-    scene.add_grains(count=10, radius=0.3, placement="lattice")
-    scene.add_grains(count=20, radius=0.3, placement="dense")
-    bodies = scene.build()
-    assert by_brute_force(bodies.position, bodies.radius * (1 - 1e-9), bodies.cell) == set()
-
-
-CELL = {"lower": [0, 0], "upper": [10, 10]}
-GRAINS = {"count": 3, "radius": 0.5}
-WALL = {"name": "wall", "point": [0, 0]}
-MISTAKES = [
-    ({"cell": {**CELL, "upper": [10, -1]}}, "cell.lower", ["swap them"]),
-    ({"cell": {"lower": [0, 0]}}, "cell.upper", ["missing", "highest corner"]),
-    ({"cell": {**CELL, "periodic": "xz"}}, "cell.periodic", ["x, y", "'xz'"]),
-    ({"cell": {**CELL, "periodic": ""}}, "cell.periodic", ["some of the directions"]),
-    ({"cell": {**CELL, "perodic": "x"}}, "cell.perodic", ["did you mean 'periodic'?"]),
-    ({"cell": [CELL]}, "cell", ["[cell]", "single brackets"]),
-    ({"cell": {**CELL, "lower": [0, 0, 0]}}, "cell.lower", ["2 components"]),
-    ({"cell": CELL, "plane": [{**WALL, "normal": [1, 1]}]}, "plane[0].normal", ["cuts through", "xy"]),
-    ({"cell": CELL, "piston": [{**WALL, "normal": [0, 1], "mass": 1}]}, "piston[0].normal", ["cuts"]),
-    ({"cell": {**CELL, "periodic": "x"}, "box": [{"lower": [0, 0], "upper": [9, 9]}]}, "box[0].open", ["left, right"]),
-    ({"cell": CELL, "cylinder": [{"name": "w", "point": [0, 0], "radius": 4}]}, "cylinder[0].axis", ["no images"]),
-    ({"cell": CELL, "grains": [{**GRAINS, "region": [[0, 0], [11, 10]]}]}, "grains[0].region", ["out of the cell"]),
-    ({"cell": {**CELL, "tilt": 0.1}}, "cell.tilt", ["must be a table", "{ xy = 0.1 }"]),
-    ({"cell": {**CELL, "tilt": {"xx": 0.1}}}, "cell.tilt.xx", ["leans along another"]),
-    ({"cell": {**CELL, "tilt": {"xz": 0.1}}}, "cell.tilt.xz", ["periodic along xy alone"]),
-    ({"cell": {**CELL, "periodic": "y", "tilt": {"xy": 1}}}, "cell.tilt.xy", ["periodic along y alone"]),
-    ({"cell": {**CELL, "periodic": "x", "rate": {"yy": 1}}}, "cell.rate.yy", ["periodic along x alone"]),
-    ({"cell": {**CELL, "rate": {"yx": 1}}}, "cell.rate.yx", ["unknown key", "yx"]),
-    ({"cell": {**CELL, "rate": {"xy": "fast"}}}, "cell.rate.xy", ["must be a number"]),
-    ({"cell": {**CELL, "rate": {"yy": 1}, "stress": {"yy": 1}}}, "cell.rate.yy", ["has a stress too"]),
-    ({"cell": {**CELL, "pressure": 1, "stress": {"xx": 1}}}, "cell.stress.xx", ["pressure acts on this"]),
-    ({"cell": {**CELL, "pressure": 1, "rate": {"yy": 1}}}, "cell.rate.yy", ["pressure acts on this"]),
-    ({"cell": {**CELL, "shape": "free"}}, "cell.shape", ["belongs to pressure"]),
-    ({"cell": {**CELL, "inertia": 2}}, "cell.inertia", ["belongs to stress or pressure"]),
-    ({"cell": {**CELL, "pressure": 1, "inertia": 0}}, "cell.inertia", ["greater than zero"]),
-    ({"cell": {**CELL, "pressure": 1}, "gravity": [0, -9.81]}, "gravity", ["a cell that deforms has no gravity"]),
-    ({"cell": {**CELL, "pressure": 1}, "plane": [{**WALL, "normal": [0, 1]}]}, "plane[0]", ["has no walls"]),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("words", "place", "parts"), MISTAKES)
-def test_mistakes_are_told(words, place, parts):
-    with pytest.raises(SceneError) as caught:
-        Scene(**{"grains": [GRAINS], **words})
-    told = {problem.place: str(problem) for problem in caught.value.problems}
-    assert place in told
-    assert all(part in told[place] for part in parts), told[place]
-    assert len(told) == 1
-
-
-def test_words_of_a_cell_make_its_control():
-    """Tilt, rates, stresses and pressure end up in their components."""
-    scene = Scene(grains=[{"positions": [[5, 5]], "radius": 0.5}])
-    scene.set_cell(lower=[1, 2], upper=[11, 12], tilt={"xy": 3}, rate={"xy": 0.5}, stress={"yy": 7}, inertia=2)
-    cell = scene.build().cell
-    assert cell.vectors.tolist() == [[10, 0, 0], [3, 10, 0], [0, 0, 1]]
-    assert cell.rate.tolist() == [[0, 0.5, 0], [0, 0, 0], [0, 0, 0]]
-    assert cell.free.tolist() == [[False] * 3, [False, True, False], [False] * 3]
-    assert (cell.stress[1, 1], cell.isotropic, cell.inertia, cell.moves) == (7.0, False, 2.0, True)
-    for shape in ("kept", "free"):
-        scene.set_cell(lower=[0, 0], upper=[9, 9], pressure=5, shape=shape)
-        cell = scene.build().cell
-        assert np.diag(cell.stress).tolist() == [5.0, 5.0, 0.0]
-        assert np.diag(cell.free).tolist() == [True, True, False]
-        assert cell.isotropic == (shape == "kept")
-    scene.set_cell(lower=[0, 0], upper=[9, 9], rate={"xy": 0})
-    assert not scene.build().cell.moves
-
-
-def test_placement_in_a_leaning_cell():
-    """Images are where the lean puts them."""
-    for placement in ("lattice", "random", "dense"):
-        scene = Scene(cell={"lower": [0, 0], "upper": [6, 6], "tilt": {"xy": 2.5}})
-        scene.add_grains(count=20, radius=(0.4, 0.6), placement=placement)
-        bodies = scene.build()
-        assert by_brute_force(bodies.position, bodies.radius * (1 - 1e-9), bodies.cell) == set()
-
-
-def test_a_cell_too_small_and_grains_outside_are_told():
-    scene = Scene(cell={"lower": [0, 0], "upper": [3.9, 9]}, grains=[{"positions": [[1, 1]], "radius": 1.0}])
-    with pytest.raises(SceneError, match=r"3.9 m wide, less than two of its largest grains"):
-        scene.build()
-    scene = Scene(
-        cell={"lower": [0, 0], "upper": [9, 9], "periodic": "x"},
-        grains=[{"positions": [[30, 1], [1, 9.5]], "radius": 1}],
-    )
-    with pytest.raises(SceneError, match=r"positions\[1\].*outside the cell"):
-        scene.build()
-    scene = Scene(cell=CELL, grains=[{"positions": [[0.2, 1], [9.5, 1]], "radius": 0.5}])
-    with pytest.raises(SceneError, match=r"overlap by 0\.6"):
-        scene.build()
-
-
-def test_a_cell_that_is_too_small_stops_the_run():
-    bodies = gas(5)
-    simulation = Simulation(bodies, dt=0.01)
-    simulation.step()
-    bodies.cell.vectors *= 0.2
-    with pytest.raises(CellError, match="less than two"):
-        simulation.step()
-    assert simulation.whole
-
-
 # Files
 
 
@@ -420,3 +248,12 @@ def test_frames_know_the_cell(tmp_path):
             np.testing.assert_allclose(before, rows.gap, atol=1e-12)
         assert trajectory[0].image.any() == 0
         assert len({frame.image.tobytes() for frame in trajectory}) > 1
+
+
+@given(st.lists(st.floats(-30.0, 30.0), min_size=3, max_size=3), st.lists(st.booleans(), min_size=3, max_size=3))
+def test_the_narrowest_width_is_that_of_the_straightened_cell(leans, periodic):
+    vectors = [[3.0, 0.0, 0.0], [leans[0], 4.0, 0.0], [leans[1], leans[2], 5.0]]
+    cell = Cell(np.array(vectors), periodic=np.array(periodic))
+    width = narrowest(vectors, periodic)
+    cell.straighten()
+    assert width == pytest.approx(cell.widths[cell.periodic].min(initial=np.inf), rel=1e-12)

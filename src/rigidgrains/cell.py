@@ -9,8 +9,10 @@ never turns.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,8 +66,8 @@ class Cell:
                 f"cell vectors {self.vectors.tolist()} are no cell; give rows (a, 0, 0), (b_x, b, 0), (c_x, c_y, c)"
                 " with positive a, b, c"
             )
-        spanned = np.triu(np.outer(self.periodic, self.periodic))
-        if ((self.rate != 0.0) | self.free)[~spanned].any():
+        self._outside = ~np.triu(np.outer(self.periodic, self.periodic))
+        if not (self.spans(self.rate) and self.spans(self.free)):
             raise ValueError(
                 "rate or stress of a component that the cell does not have; give those above the diagonal, along"
                 " periodic directions"
@@ -77,6 +79,11 @@ class Cell:
         if not 0.0 < self.inertia < np.inf:
             raise ValueError(f"inertia = {self.inertia} moves nothing; give a positive number, such as 1")
         self.moves = bool(self.rate.any() or self.free.any())
+        self._made_free = self.free.copy()
+
+    def spans(self, components: NDArray[Any]) -> bool:
+        """True if components (3, 3) are zero wherever the cell has none."""
+        return not components[self._outside].any()
 
     @property
     def volume(self) -> float:
@@ -100,6 +107,8 @@ class Cell:
     def wrap(self, position: Array) -> NDArray[np.int32]:
         """Bring positions into the cell; returns (n, 3) by how many vectors each was away."""
         away = np.where(self.periodic, np.floor(self.fractions(position)), 0.0)
+        if not np.isfinite(away).all():
+            raise CellError(f"grain {int(np.argmin(np.isfinite(away).all(axis=1)))} has no position: it is not finite")
         gone = away.any(axis=1)
         position[gone] -= away[gone] @ self.vectors
         return away.astype(np.int32)
@@ -120,10 +129,16 @@ class Cell:
         return None if (turned == np.eye(3)).all() else turned
 
     def check(self, largest: float) -> None:
-        """Raise if the cell is narrower than two of the largest diameters."""
-        upright = Cell(self.vectors, self.origin, self.periodic)
-        upright.straighten()
-        width = float(upright.widths[self.periodic].min(initial=np.inf))
+        """Raise if the cell is narrower than two of the largest diameters, or has got a control it was not made for."""
+        if (
+            (self.free != self._made_free).any()
+            or not self.spans(self.rate)
+            or (self.rate.any() and (not self.moves or self.rate[self.free].any()))
+        ):
+            raise ValueError(
+                "a rate or stress was set for a component that the cell was not made for; give it when it is made"
+            )
+        width = narrowest(self.vectors.tolist(), self.periodic.tolist())
         if not width >= 4.0 * largest * (1.0 - 1e-9):
             raise CellError(
                 f"the cell is {width:.4g} m wide, less than two of its largest grains, of radius {largest:.4g} m:"
@@ -151,6 +166,21 @@ class Cell:
             if found <= room:
                 return owner[:found], code[:found]
             room = found
+
+
+def narrowest(vectors: list[list[float]], periodic: list[bool]) -> float:
+    """m, least distance between opposite faces once the cell is straightened; infinite if it is not periodic."""
+    (a, _, _), (b_x, b, _), (c_x, c_y, c) = vectors
+    x, y, z = periodic
+    if y and z:
+        lean = round(c_y / b)
+        c_x, c_y = c_x - lean * b_x, c_y - lean * b
+    if x and z:
+        c_x -= round(c_x / a) * a
+    if x and y:
+        b_x -= round(b_x / a) * a
+    widths = a / math.hypot(1.0, b_x / b, (b_x * c_y / b - c_x) / c), b / math.hypot(1.0, c_y / c), c
+    return min((width for width, has in zip(widths, periodic) if has), default=math.inf)
 
 
 def encode(images: NDArray[np.int32]) -> NDArray[np.int8]:

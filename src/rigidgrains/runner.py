@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import get_args
 
+from .cell import CellError
 from .observe.history import History
 from .observe.progress import Progress
 from .observe.report import Report
@@ -177,7 +178,7 @@ def _run(simulation: Simulation, plan: Plan, writer: TrajectoryWriter, history: 
     try:
         steps = None if plan.last_step is None else max(0, plan.last_step - simulation.steps)
         report = simulation.run(until=plan.until, steps=steps)
-    except (DivergenceError, StageError) as failure:
+    except (CellError, DivergenceError, StageError) as failure:
         _save(simulation, plan, path)
         raise RunFailed(f"{failure} Saved in {path}.") from None
     except WriteError as failure:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from . import integrate
 from .bodies import Bodies, top_speed
+from .cell import CellError
 from .contacts import Contacts
 from .detect.neighbours import Neighbours
 from .flow import LARGEST, strain_rate
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 RUNAWAY = 10.0  # times the fastest speed that a step could account for
+SHORTEST = 1e-100  # s, a step below which numbers would underflow
 ATTEMPTS = 5  # at one step: a blow finds new candidates layer by layer
 
 
@@ -104,7 +106,11 @@ class Simulation:
             self.auto = replace(dt) if isinstance(dt, AutoStep) else AutoStep()
             self._clock.change(self.auto.trial(self.bodies))
             return
-        if dt is None or isinstance(dt, str) or not (math.isfinite(dt) and dt > 0.0):
+        if (
+            not isinstance(dt, (int, float, np.integer, np.floating))
+            or isinstance(dt, bool)
+            or not SHORTEST <= dt < math.inf
+        ):
             raise ValueError(
                 f"dt = {dt!r} is no time step; give a positive number of seconds, dt = 1e-4 for instance, or 'auto'"
             )
@@ -152,7 +158,12 @@ class Simulation:
             self._try_step(self.auto)
         self._free_velocity()
         self._check_speed(math.inf, 0)
-        self.last_solve = self._find_forces() if bodies.count else self._nobody()
+        try:
+            self.last_solve = self._find_forces() if bodies.count else self._nobody()
+        except CellError:
+            self._go_back()
+            self.neighbours = Neighbours()
+            raise
         self.contacts.conclude()
         displacement = integrate.move(bodies, self.dt)
         self._clock.steps += 1

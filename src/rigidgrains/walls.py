@@ -153,8 +153,11 @@ class Wall:
             if name not in there:
                 raise ValueError(f"piston '{self.name}' runs along wall '{name}', which is not there; give it an area")
         for one, other in zip(self.area[::2], self.area[1::2]):
-            way = there[other].shape.point - there[one].shape.point
-            area *= float(way @ there[one].normal)
+            width = float((there[other].shape.point - there[one].shape.point) @ there[one].normal)
+            if width <= 0.0:
+                told = f"walls '{one}' and '{other}' have passed each other, and piston '{self.name}' runs between them"
+                raise ValueError(f"{told}; stop them before, or give it an area")
+            area *= width
         return area
 
     def ahead(self, velocity: Array, dt: float) -> Wall:

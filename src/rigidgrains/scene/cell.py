@@ -196,6 +196,18 @@ def flow_conflicts(tables: Tables, gravity: Any) -> Iterator[Problem]:
         yield Problem("gravity", gravity, "a cell that deforms has no gravity; remove one of them")
 
 
+def tensions(cell: Any, tables: Tables) -> Iterator[Problem]:
+    """A cell that is pulled at, and grains that do not hold together."""
+    if cell is None or any(table.cohesion for _, _, table in present(tables, "material", "pair")):
+        return
+    given = {} if cell.stress is None else {f"stress.{name}": value for name, value in cell.stress.present().items()}
+    given |= {} if cell.pressure is None else {"pressure": cell.pressure}
+    for key, value in given.items():
+        if value < 0.0 and key in ("pressure", "stress.xx", "stress.yy", "stress.zz"):
+            message = "pulls at grains without cohesion, which would fly apart; pressure is positive"
+            yield Problem(f"cell.{key}", value, message)
+
+
 def box_conflicts(index: int, box: Box, along: np.ndarray, named: str) -> Iterator[Problem]:
     """Sides of a box across a periodic direction."""
     shut = {plane.name.removeprefix(f"{box.name}.") for plane in box.planes() if np.array(plane.normal)[along].any()}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pydantic import ConfigDict, Field, PrivateAttr, ValidationError
 
-from .cell import Cell, conflicts
+from .cell import Cell, conflicts, tensions
 from .confinement import Box, Cylinder, Piston, Plane
 from .errors import Origin, Problem, SceneError, plain_problems
 from .grains import Grains
@@ -90,6 +90,7 @@ class Scene(Section):
             problems += unknown_names(partly, {key: unreadable_names(rows) for key, rows in lists.items()})
             problems += wrong_gravity(words.get("gravity"), dimension)
             problems += conflicts(singles.get("cell"), partly, words.get("gravity"), dimension)
+            problems += tensions(singles.get("cell"), partly)
         if problems:
             raise SceneError(problems)
         for key, rows in lists.items():
@@ -189,6 +190,7 @@ class Scene(Section):
             *repeated_names(tables, self.dimension),
             *unknown_names(tables, {}),
             *conflicts(self.cell, tables, self.gravity, self.dimension),
+            *tensions(self.cell, tables),
         ]
 
     def build(self, seed: int | None = None) -> Bodies:

@@ -125,16 +125,23 @@ class Function:
     function: Callable[[float], float]
 
     def value(self, t: float) -> float:
-        value = self.function(t)
-        if not (isinstance(value, (int, float, np.number)) and math.isfinite(value)):
-            raise ValueError(f"function {self.function!r} has no value at t = {t:g} s: it gave {value!r}")
+        try:
+            value = self.function(t)
+        except Exception as error:
+            raise ValueError(f"function '{self.name}' has no value at t = {t:g} s: {error!r}") from error
+        if not isinstance(value, (int, float, np.integer, np.floating)) or not math.isfinite(value):
+            raise ValueError(f"function '{self.name}' has no value at t = {t:g} s: it gave {value!r}")
         return float(value)
+
+    @property
+    def name(self) -> str:
+        return getattr(self.function, "__name__", "function")
 
     def mean(self, t: float, dt: float) -> float:
         return gauss_mean(self, t, dt)
 
     def words(self) -> Any:
-        return {"function": getattr(self.function, "__name__", "function")}
+        return {"function": self.name}
 
 
 @dataclass(frozen=True)

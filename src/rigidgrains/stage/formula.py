@@ -46,6 +46,8 @@ def evaluate(code: CodeType, text: str, t: float) -> float:
         if isinstance(value, (int, float)) and math.isfinite(value):
             return float(value)
         reason = "it is not a finite number"
+    except OverflowError:
+        reason = "it is too large"
     except (ArithmeticError, ValueError) as error:
         reason = str(error)
     raise ValueError(f"formula '{text}' has no value at t = {t:g} s: {reason}")

@@ -1,0 +1,101 @@
+"""Courses in time: formulas and tables, their values and means."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from rigidgrains.stage.course import Formula, Table, gauss_mean, read_course
+from rigidgrains.stage.formula import compile_formula, evaluate
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "value"),
+    [
+        ("0.01*sin(2*pi*5*t)", 0.05, 0.01),
+        ("-t**2 + 3*t - 1", 2.0, 1.0),
+        ("max(0, t - 1, min(2, t))", 5.0, 4.0),
+        ("step(t - 1)*exp(0) + abs(-2)", 1.0, 3.0),
+        ("sqrt(16)/2 + tanh(0) + floor(2.7)", 0.0, 4.0),
+    ],
+)
+def test_formulas_are_evaluated(text, at, value):
+    assert Formula(text).value(at) == pytest.approx(value, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("0.1*sine(t)", "unknown function 'sine'"),
+        ("x + 1", "unknown name 'x'; known are t, pi"),
+        ("sin", "write sin(...)"),
+        ("__import__('os').system('ls')", "unknown function"),
+        ("t.real", "numbers, t, pi"),
+        ("[1][0]", "numbers, t, pi"),
+        ("'a'", "numbers, t, pi"),
+        ("t if t else 1", "numbers, t, pi"),
+        ("sin(t", "is no formula"),
+        ("", "is no formula"),
+        ("sin(1, 2)", "takes one number"),
+        ("max(t)", "two numbers or more"),
+        ("max(*t)", "two numbers or more"),
+        ("max(1, 2, key=3)", "two numbers or more"),
+        ("1" + "+1" * 600, "characters"),
+        ("-" * 200 + "1", "within each other"),
+        ("1" + "0" * 400, "too large"),
+    ],
+)
+def test_formulas_that_are_none(text, told):
+    with pytest.raises(ValueError, match=r".") as error:
+        compile_formula(text)
+    assert told in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["1/t", "log(t)", "9**9**9**9", "sqrt(-1)", "(-1)**0.5"])
+def test_formulas_without_a_value(text):
+    with pytest.raises(ValueError, match="has no value at t = 0 s"):
+        evaluate(compile_formula(text), text, 0.0)
+
+
+def test_a_table_is_linear_or_smooth_and_constant_beyond_its_ends():
+    """Means are exact integrals; the smooth one passes its points and never overshoots."""
+    times, values = (1.0, 2.0, 4.0), (0.0, 3.0, 3.0)
+    straight, smooth = Table(times, values), Table(times, values, smooth=True)
+    for table in (straight, smooth):
+        assert [table.value(t) for t in (0.0, 1.0, 2.0, 4.0, 9.0)] == pytest.approx([0.0, 0.0, 3.0, 3.0, 3.0])
+        assert table.mean(-3.0, 2.0) == 0.0
+        assert table.mean(5.0, 2.0) == pytest.approx(3.0)
+        pieces = sum(table.mean(0.1 * k, 0.1) for k in range(60))
+        assert pieces == pytest.approx(60 * table.mean(0.0, 6.0), rel=1e-12)
+    assert straight.value(1.5) == 1.5
+    assert straight.mean(0.0, 6.0) == pytest.approx((1.5 + 6.0 + 6.0) / 6.0)
+    fine = [smooth.value(t) for t in np.linspace(0.0, 5.0, 501)]
+    assert min(fine) >= 0.0
+    assert max(fine) <= 3.0 + 1e-12
+    assert np.all(np.diff(fine) >= -1e-12)
+
+
+def test_the_mean_of_a_formula_is_its_integral():
+    course = Formula("exp(-t)*sin(3*t)")
+    rule = lambda t: -math.exp(-t) * (math.sin(3 * t) + 3 * math.cos(3 * t)) / 10.0  # noqa: E731
+    assert gauss_mean(course, 0.3, 0.2) == pytest.approx((rule(0.5) - rule(0.3)) / 0.2, rel=1e-12)
+
+
+def test_a_number_too_large_is_told_in_words():
+    with pytest.raises(ValueError, match="it is too large"):
+        evaluate(compile_formula("10**400"), "10**400", 0.0)
+
+
+@pytest.mark.parametrize(
+    "wrong", [lambda t: {}["key"], lambda t: None, lambda t: "1", lambda t: 1j, lambda t: math.nan]
+)
+def test_a_function_that_fails_is_named_with_its_time(wrong):
+    def ramp(t):
+        return t if t < 2.0 else wrong(t)
+
+    course = read_course(ramp)
+    assert course.value(1.5) == 1.5
+    with pytest.raises(ValueError, match=r"function 'ramp' has no value at t = 2\.5 s"):
+        course.value(2.5)
