@@ -113,3 +113,65 @@ def test_walls_that_have_passed_each_other_leave_no_area():
     with pytest.raises(rg.StageError, match="'a' and 'b' have passed each other, and piston 'lid'"):
         simulation.run(steps=4)
     assert simulation.time == pytest.approx(0.2)
+
+
+# Pistons on springs
+
+
+def sprung(**words):
+    """A small disk on a floor, and a piston of 4 kg on a spring of 16 N/m above it."""
+    scene = rg.Scene(dimension=2, friction=0.3, grains=[{"positions": [[0, 0.5]], "radius": 0.5, "density": 0.1}])
+    scene.add_plane("floor", point=[0, 0], normal=[0, 1])
+    scene.add_piston("lid", **{"point": [0, 2], "normal": [0, -1], "mass": 4.0, "stiffness": 16.0, **words})
+    return scene
+
+
+def test_a_piston_on_a_spring_swings():
+    """x_n = dt v_0 sin(n a)/sin(a) with 2 sin(a/2) = w dt, as a mass on a spring does."""
+    dt, w, way = 0.01, 2.0, []
+    simulation = Simulation(sprung(velocity=0.5), dt=dt)
+    simulation.observe(lambda sim: way.append(2.0 - sim.bodies.walls[1].shape.point[1]))
+    simulation.run(steps=700)
+    a = 2.0 * math.asin(0.5 * w * dt)
+    assert np.array(way) == pytest.approx(dt * 0.5 * np.sin(a * np.arange(1, 701)) / math.sin(a), abs=1e-12)
+
+
+@pytest.mark.parametrize("load", [50.0, "50 + 0*t"])
+def test_a_spring_takes_from_the_load(load):
+    """A piston that has gone down 1 m onto the disk presses it with F - k x; the frame is certified."""
+    simulation = Simulation(sprung(load=load), dt=0.02, solver=exact())
+    simulation.run(steps=400)
+    assert simulation.report().wall_force["floor"][1] == pytest.approx(-(50.0 - 16.0 * 1.0), rel=1e-6)
+    assert check(rg.Frame.of(simulation)).passed
+
+
+def test_the_stiffness_adds_to_a_stress():
+    simulation = Simulation(sprung(stress=20.0, area=3.0), dt=0.02, solver=exact())
+    simulation.run(steps=400)
+    assert simulation.report().wall_force["floor"][1] == pytest.approx(-(60.0 - 16.0 * 1.0), rel=1e-6)
+
+
+def test_pistons_on_springs_resume_to_the_bit(tmp_path):
+    scene = sprung(load="20*sin(3*t)", velocity=0.5)
+    part = Simulation(scene, dt="auto")
+    part.observe(rg.TrajectoryWriter(tmp_path / "run.vtkhdf"), every=3)
+    part.run(until=1.0)
+    part = rg.resume(tmp_path / "run.vtkhdf")
+    part.run(until=2.0)
+    straight = Simulation(scene, dt="auto")
+    straight.run(until=1.0)
+    straight.run(until=2.0)
+    assert np.array_equal(part.bodies.motion, straight.bodies.motion)
+    assert np.array_equal(part.bodies.walls[1].shape.point, straight.bodies.walls[1].shape.point)
+    assert part.step_range[1] <= 2.0 * math.pi * math.sqrt(4.0 / 16.0) / 20.0
+
+
+def test_mistakes_of_springs_on_walls_are_told():
+    with pytest.raises(rg.SceneError, match="needs a mass"):
+        sprung(mass=None, velocity=1.0)
+    with pytest.raises(rg.SceneError, match="greater than zero"):
+        sprung(stiffness=-1.0)
+    with pytest.raises(
+        rg.StageError, match=r"stiffness dt\^2 = 16 kg is more than its mass of 4 kg; use a dt below 0\.5 s"
+    ):
+        Simulation(sprung(), dt=1.0).step()

@@ -139,6 +139,8 @@ class AutoStep:
         """s, bounds that do not depend on the state."""
         periods = [1.0 / wall.drive.frequency for wall in bodies.walls if _swings(wall.drive)]
         periods += [2.0 * math.pi * math.sqrt(one.mass(bodies) / one.stiffness) for one in bodies.springs]
+        pistons = [wall for wall in bodies.walls if wall.stiffness]
+        periods += [2.0 * math.pi * math.sqrt(wall.mass / wall.stiffness) for wall in pistons]
         return min([self.longest, *(period / SWING for period in periods)])
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .detect.shapes import Plane
-from .stage.course import Course, Courses, means, values
+from .stage.course import Constant, Course, Courses, means, values
 
 Array = NDArray[np.float64]
 
@@ -102,6 +102,8 @@ class Wall:
     stress       : Pa (N/m in 2D) in the course of time, times the present area; `load` is then that of the present step
     area         : m^2 (m in 2D), or the names of the walls between which the piston runs, pair by pair
     since, until : s, the wall is there in steps that begin from the one to the other
+    stiffness    : N/m, of a spring that takes so much from the load as the piston goes along its normal
+    rest         : m, where along its normal the spring has no force
     """
 
     name: str
@@ -115,6 +117,8 @@ class Wall:
     until: float = math.inf
     stress: Course | None = None
     area: float | tuple[str, ...] = ()
+    stiffness: float = 0.0
+    rest: float = 0.0
 
     def __post_init__(self) -> None:
         if self.guided and not isinstance(self.shape, Plane):
@@ -141,8 +145,25 @@ class Wall:
             self.load = self.load_course.mean(time, dt)
         if self.stress is not None:
             self.load = self.stress.mean(time, dt) * self.present_area(others)
+        if self.stiffness:
+            self.load -= self.spring_force(dt)
         if self.drive.turn is not None or self.drive.rate is not None:
             self.drive.spin = self.drive.step_spin(time, dt)
+
+    def attach_spring(self, stiffness: float) -> None:
+        """A spring of so many N/m that has no force where the piston is now."""
+        self.stiffness, self.rest = stiffness, float(self.shape.point @ self.normal)
+        if self.load_course is None and self.stress is None:
+            self.load_course = Constant(self.load)
+
+    def spring_force(self, dt: float) -> float:
+        """N, k x of the piston's spring, with the piston where it is at the beginning of the step."""
+        if self.stiffness * dt**2 > self.mass:
+            raise ValueError(
+                f"piston '{self.name}': stiffness dt^2 = {self.stiffness * dt**2:.3g} kg is more than its mass of"
+                f" {self.mass:.3g} kg; use a dt below {math.sqrt(self.mass / self.stiffness):.2g} s"
+            )
+        return self.stiffness * (float(self.shape.point @ self.normal) - self.rest)
 
     def present_area(self, others: list[Wall]) -> float:
         """m^2, in 2D m: what the walls leave between which a piston runs, where they are now."""

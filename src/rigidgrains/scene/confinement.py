@@ -154,6 +154,9 @@ class Piston(Surface):
         default=None, description="walls between which it runs, that set its area: two names in 2D, two pairs in 3D"
     )
     area: Positive | None = Field(default=None, description="fixed area for stress (m^2; m in 2D), for between")
+    stiffness: Positive | None = Field(
+        default=None, description="of a spring that takes from the load as the piston goes along its normal (N/m)"
+    )
     velocity: Timed | None = Field(
         default=None, description="velocity along the normal (m/s): at the start with mass, prescribed without"
     )
@@ -180,6 +183,8 @@ class Piston(Surface):
                 yield self.wrong("velocity", "a piston that appears later starts at rest; remove velocity or since")
         if self.mass is None and self.load is not None:
             yield self.wrong("load", "needs a mass; give mass too, or velocity alone")
+        if self.mass is None and self.stiffness is not None:
+            yield self.wrong("stiffness", "needs a mass; give mass too, or remove it")
 
     def stress_mistakes(self, dimension: int) -> Iterator[Problem]:
         """A stress needs a mass and one area; a load is no stress."""

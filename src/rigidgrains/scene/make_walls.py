@@ -63,6 +63,8 @@ def piston_wall(table: Piston, friction: FrictionTable) -> walls.Wall:
         if table.load is not None and moves(table.load):
             wall.load_course = table.load
         wall.load = 0.0 if table.load is None else course.read_course(table.load).value(0.0)
+        if table.stiffness is not None:
+            wall.attach_spring(table.stiffness)
     elif table.velocity is not None and moves(table.velocity):
         wall.drive.speed = course.along(normal, table.velocity)
     elif table.velocity is not None:

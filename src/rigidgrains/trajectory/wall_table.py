@@ -60,6 +60,8 @@ def _describe(wall: Wall) -> dict[str, Any]:
         words |= {"stress": wall.stress.words(), "area": wall.area if isinstance(wall.area, float) else list(wall.area)}
     if wall.load_course is not None:
         words["load_course"] = wall.load_course.words()
+    if wall.stiffness:
+        words |= {"stiffness": wall.stiffness, "rest": wall.rest}
     words |= {name: getattr(wall, name) for name in ("since", "until") if math.isfinite(getattr(wall, name))}
     drive = wall.drive
     words |= {name: words_of(getattr(drive, name)) for name in COURSES if getattr(drive, name) is not None}
@@ -99,7 +101,7 @@ def _rebuild(words: dict[str, Any], at: dict[str, Array]) -> Wall:
     stress, area = None, words.get("area", ())
     if "stress" in words:
         stress, load = rebuild_course(words["stress"]), float(at["wall_load"] @ normal)
-    times = {name: words[name] for name in ("since", "until") if name in words}
+    more = {name: words[name] for name in ("since", "until", "stiffness", "rest") if name in words}
     return Wall(
         words["name"],
         shape,
@@ -108,7 +110,7 @@ def _rebuild(words: dict[str, Any], at: dict[str, Array]) -> Wall:
         mass,
         load,
         course,
-        **times,
+        **more,
         stress=stress,
         area=area if isinstance(area, float) else tuple(area),
     )
