@@ -23,9 +23,10 @@ from rigidgrains.lanes import (
     sum_of,
     write_rows,
 )
+from rigidgrains.memory import LINE, new_table, on_lines
 from rigidgrains.shock import shock_law
-from rigidgrains.solve.colouring import coloured_sweep
-from rigidgrains.solve.kernels import sweep
+from rigidgrains.solve.colouring import coloured_forces, coloured_sweep
+from rigidgrains.solve.kernels import apply_forces, sweep
 
 law = njit(shock_law)
 numbers = st.floats(allow_nan=True, allow_infinity=True, width=64)
@@ -129,3 +130,27 @@ def test_lanes_are_folded_to_one_number():
     numbers = np.random.default_rng(5).permutation(2.0 * np.arange(-10, 10))
     some = numbers[1 : 1 + WIDTH]
     assert folded(numbers) == (some.sum(), some.max(), 0.25 * WIDTH, tuple(range(5, 5 + WIDTH)))
+
+
+def test_forces_that_act_in_lanes_leave_the_bits_of_those_that_act_one_by_one():
+    _, problem = dense_problem(400, coloured=True)
+    by, p = problem.colouring, problem
+    p.forces[:] = np.random.default_rng(2).normal(size=p.forces.shape)
+    motion = p.motion.copy()
+    apply_forces(motion, p.pairs, p.geometry, p.forces, p.dt)
+    coloured_forces(0, 1, new_meeting(), by.start, by.alone, *p.arrays, p.dt)
+    np.testing.assert_array_equal(p.motion, motion)
+
+
+def test_tables_begin_at_cache_lines():
+    for rows in (1, 7, 1000):
+        table = new_table(rows, 8)
+        assert table.shape == (rows, 8)
+        assert table.ctypes.data % LINE == 0
+    table = new_table(10, 8)
+    table[:] = np.arange(80.0).reshape(10, 8)
+    assert on_lines(table) is table
+    shifted = table.reshape(-1)[2:74].reshape(9, 8)
+    moved = on_lines(shifted)
+    assert moved.ctypes.data % LINE == 0
+    np.testing.assert_array_equal(moved, shifted)

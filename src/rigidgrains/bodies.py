@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .cell import Cell, make_cell_rows
 from .compiled import kernel
 from .laws.base import Law
+from .memory import on_lines
 from .stage.course import Courses
 from .threads import in_parts
 from .walls import Wall
@@ -81,6 +82,7 @@ class Bodies:
     def __post_init__(self) -> None:
         if len(self.id) != self.count:
             self.id = np.arange(self.count)
+        self.motion = on_lines(self.motion)
 
     @classmethod
     def assemble(

@@ -17,6 +17,7 @@ from .detect.candidates import Candidates, PairCandidates, WallCandidates, choos
 from .detect.colours import COLOURS, Colouring
 from .detect.neighbours import Neighbours
 from .laws.base import Rows, arrange
+from .memory import new_table, on_lines
 from .threads import in_parts
 
 Array = NDArray[np.float64]
@@ -237,11 +238,11 @@ class Contacts:
         if self.count > len(self._pairs):
             room = self.count + self.count // 8 + 16
             del self._pairs, self._geometry, self._image, self._forces  # before more is asked for
-            self._pairs, self._geometry = np.empty((room, 2), np.int32), np.empty((room, 8))
+            self._pairs, self._geometry = np.empty((room, 2), np.int32), new_table(room, 8)
             self._image, self._forces = np.empty(room, np.int8), np.empty((0, 0))
         width = 7 if any(law.extended for law in bodies.laws) else 4
         if self.count > len(self._forces) or self._forces.shape[1] != width:
-            self._forces = np.empty((len(self._pairs), width))
+            self._forces = new_table(len(self._pairs), width)
         listed = neighbours.pairs
         what = (
             listed.start, listed.partner, listed.image, bodies.shifts, pairs.row, pairs.last, bodies.position,
@@ -352,7 +353,7 @@ class Contacts:
         self._elements += len(wall.grains)
         if self._elements > len(bodies.motion):
             more = np.zeros((self._elements + 64 - len(bodies.motion), 8))
-            bodies.motion = np.concatenate([bodies.motion, more])
+            bodies.motion = on_lines(np.concatenate([bodies.motion, more]))
         bodies.motion[first : self._elements, 0:3] = wall.velocity  # their mobility stays zero
         return first
 

@@ -1,7 +1,8 @@
-"""Lanes: as many numbers as a vector register of this machine holds, as one number of the compiler.
+"""Lanes: eight numbers side by side, as one number of the compiler.
 
-The text of a law that is written with + - * /, sqrt and `choose` compiles for one contact and for as many contacts as
-there are lanes. Every lane is rounded like a number on its own, so the bits are the same.
+The text of a law that is written with + - * /, sqrt and `choose` compiles for one contact and for eight at a time.
+Every lane is rounded like a number on its own, so the bits are the same. Eight fill a register of AVX-512; with
+narrower ones the compiler takes two or four, and results do not depend on the machine.
 
 `read_rows` brings rows of a table, one for each lane, into columns of lanes, and `write_rows` brings them back: whole
 rows move between memory and registers, and are transposed there.
@@ -14,7 +15,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from llvmlite import binding, ir
+from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.typeconv import Conversion
 from numba.extending import (
@@ -26,7 +27,7 @@ from numba.extending import (
     type_callable,
 )
 
-WIDTH = 8 if binding.get_host_cpu_features().get("avx512f") else 4
+WIDTH = 8
 
 _DOUBLE, _INDEX = ir.DoubleType(), ir.IntType(32)
 _LANES, _TRUTHS = ir.VectorType(_DOUBLE, WIDTH), ir.VectorType(ir.IntType(1), WIDTH)
@@ -135,7 +136,8 @@ def lanes_of(typing: Any, numbers: Any, at: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         data = _data(context, builder, signature, args, 0)
-        return _load(builder, builder.gep(data, [args[1]]), slice(0, WIDTH))
+        place = builder.bitcast(builder.gep(data, [args[1]]), _LANES.as_pointer())
+        return builder.load(place, align=8)
 
     return LANES(numbers, types.intp), generate
 
@@ -223,9 +225,7 @@ def read_rows(typing: Any, table: Any, rows: Any, columns: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         data = _data(context, builder, signature, args, 0)
         places = _places(builder, data, cgutils.unpack_tuple(builder, args[1]), width)
-        lanes: list[Any] = []
-        for part in _parts(width):
-            lanes += _into_columns(builder, [_load(builder, place, part) for place in places])
+        lanes = _into_columns(builder, [builder.load(place, align=8) for place in places])
         return _pack(context, builder, result, lanes)
 
     return result(table, rows, columns), generate
@@ -239,9 +239,8 @@ def write_rows(typing: Any, table: Any, rows: Any, columns: Any) -> Any:
         data = _data(context, builder, signature, args, 0)
         lanes = cgutils.unpack_tuple(builder, args[2])
         places = _places(builder, data, cgutils.unpack_tuple(builder, args[1]), len(lanes))
-        for part in _parts(len(lanes)):
-            for place, row in zip(places, _into_rows(builder, lanes[part])):
-                _store(builder, row, place, part)
+        for place, row in zip(places, _into_rows(builder, lanes)):
+            builder.store(row, place, align=8)
         return context.get_dummy_value()
 
     return types.void(table, rows, columns), generate
@@ -270,27 +269,9 @@ def _pack(context: Any, builder: Any, kind: Any, values: list[Any]) -> Any:
 
 
 def _places(builder: Any, data: Any, rows: list[Any], width: int) -> list[Any]:
-    """Where rows begin."""
-    return [builder.gep(data, [builder.mul(row, row.type(width))]) for row in rows]
-
-
-def _parts(width: int) -> list[slice]:
-    """The parts of a row that fit into lanes."""
-    step = min(width, WIDTH)
-    return [slice(first, first + step) for first in range(0, width, step)]
-
-
-def _part_place(builder: Any, place: Any, part: slice) -> Any:
-    begin = builder.gep(place, [ir.IntType(64)(part.start)])
-    return builder.bitcast(begin, ir.VectorType(_DOUBLE, part.stop - part.start).as_pointer())
-
-
-def _load(builder: Any, place: Any, part: slice) -> Any:
-    return builder.load(_part_place(builder, place, part), align=8)
-
-
-def _store(builder: Any, row: Any, place: Any, part: slice) -> None:
-    builder.store(row, _part_place(builder, place, part), align=8)
+    """Where rows begin, as vectors."""
+    kind = ir.VectorType(_DOUBLE, width).as_pointer()
+    return [builder.bitcast(builder.gep(data, [builder.mul(row, row.type(width))]), kind) for row in rows]
 
 
 def _into_columns(builder: Any, rows: list[Any]) -> list[Any]:

@@ -9,8 +9,8 @@ from ..barrier import meet, share
 from ..compiled import kernel
 from ..contacts import ContactProblem, gives_way
 from ..detect.colours import COLOURS, Colouring, paint_contacts, sort_by_colour
-from ..lanes import WIDTH, column_of, next_of, read_rows, write_rows
-from .kernels import collide, scatter, update
+from ..lanes import WIDTH, column_of, next_of, read_rows, rows_from, write_rows
+from .kernels import collide, push, scatter, update
 
 Index = NDArray[np.int32]
 
@@ -46,7 +46,7 @@ def coloured_sweep(  # type: ignore[no-untyped-def]
 
 @kernel
 def sweep_lanes(first, last, sequence, motion, pairs, geometry, forces, dt, rate):  # type: ignore[no-untyped-def]
-    """Update contacts that share no movable body, as many at a time as there are lanes; returns where fewer are left.
+    """Update contacts that share no movable body, eight at a time; returns where fewer are left.
 
     Lanes that share a wall all put back what it was.
     """
@@ -71,11 +71,30 @@ def coloured_forces(  # type: ignore[no-untyped-def]
     """Bring the velocities up to date with forces in rows that stand colour after colour: one thread's share."""
     for k in range(alone.size):
         first, last = shared_colour(k, start, alone, thread, threads)
+        if not alone[k]:
+            first = push_lanes(first, last, motion, pairs, geometry, forces, dt)
         for c in range(first, last):
             r_n, x, y, z = forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3]
             n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
             scatter(pairs[c, 0], pairs[c, 1], motion, n_x, n_y, n_z, dt * r_n, dt * x, dt * y, dt * z)
         meet(meeting, threads)
+
+
+@kernel
+def push_lanes(first, last, motion, pairs, geometry, forces, dt):  # type: ignore[no-untyped-def]
+    """Let eight forces at a time act on bodies that they do not share; returns where fewer are left."""
+    while first + WIDTH <= last:
+        c = rows_from(first)  # type: ignore[call-arg,var-annotated]
+        i, j = column_of(pairs, c, 0), column_of(pairs, c, 1)
+        n_x, n_y, n_z, _, _, _, _, _ = read_rows(geometry, c, 8)
+        r_n, x, y, z = read_rows(forces, c, 4)
+        a, b = push(
+            read_rows(motion, i, 8), read_rows(motion, j, 8), n_x, n_y, n_z, dt * r_n, dt * x, dt * y, dt * z
+        )  # fmt: skip
+        write_rows(motion, i, a)
+        write_rows(motion, j, b)
+        first += WIDTH
+    return first
 
 
 @kernel

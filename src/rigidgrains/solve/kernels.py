@@ -49,8 +49,15 @@ def collide(a, b, contact, old, dt, rate):  # type: ignore[no-untyped-def]
     v_n = v_x * n_x + v_y * n_y + v_z * n_z
     v_x, v_y, v_z = v_x - v_n * n_x, v_y - v_n * n_y, v_z - v_n * n_z
     new = asked_force(old[0], old[1], old[2], old[3], v_n, v_x, v_y, v_z, gap, m_n, m_t, mu, rate)
-    # Eq. (generalized-R): the change at once to both bodies, torque -lever n x R on either
+    # Eq. (generalized-R): the change at once to both bodies
     p_n, p_x, p_y, p_z = dt * (new[0] - old[0]), dt * (new[1] - old[1]), dt * (new[2] - old[2]), dt * (new[3] - old[3])
+    a, b = push(a, b, n_x, n_y, n_z, p_n, p_x, p_y, p_z)
+    return a, b, new
+
+
+@inlined
+def push(a, b, n_x, n_y, n_z, p_n, p_x, p_y, p_z):  # type: ignore[no-untyped-def]
+    """Both bodies after an impulse p_n n + p_t: Eq. (generalized-R), torque -lever n x R on either."""
     t_x, t_y, t_z = n_y * p_z - n_z * p_y, n_z * p_x - n_x * p_z, n_x * p_y - n_y * p_x
     p_x, p_y, p_z = p_x + p_n * n_x, p_y + p_n * n_y, p_z + p_n * n_z
     return (
@@ -62,7 +69,6 @@ def collide(a, b, contact, old, dt, rate):  # type: ignore[no-untyped-def]
             b[0] + b[6] * p_x, b[1] + b[6] * p_y, b[2] + b[6] * p_z,
             b[3] - b[7] * t_x, b[4] - b[7] * t_y, b[5] - b[7] * t_z, b[6], b[7],
         ),
-        new,
     )  # fmt: skip
 
 
@@ -109,23 +115,10 @@ def contact_velocity(i, j, motion, n_x, n_y, n_z):  # type: ignore[no-untyped-de
 
 @kernel
 def scatter(i, j, motion, n_x, n_y, n_z, p_n, p_x, p_y, p_z):  # type: ignore[no-untyped-def]
-    """Give both bodies an impulse p_n n + p_t: Eq. (generalized-R), torque -lever n x R on either."""
-    t_x, t_y, t_z = n_y * p_z - n_z * p_y, n_z * p_x - n_x * p_z, n_x * p_y - n_y * p_x
-    p_x, p_y, p_z = p_x + p_n * n_x, p_y + p_n * n_y, p_z + p_n * n_z
-    inv_m, inv_s = motion[i, 6], motion[i, 7]
-    motion[i, 0] -= inv_m * p_x
-    motion[i, 1] -= inv_m * p_y
-    motion[i, 2] -= inv_m * p_z
-    motion[i, 3] -= inv_s * t_x
-    motion[i, 4] -= inv_s * t_y
-    motion[i, 5] -= inv_s * t_z
-    inv_m, inv_s = motion[j, 6], motion[j, 7]
-    motion[j, 0] += inv_m * p_x
-    motion[j, 1] += inv_m * p_y
-    motion[j, 2] += inv_m * p_z
-    motion[j, 3] -= inv_s * t_x
-    motion[j, 4] -= inv_s * t_y
-    motion[j, 5] -= inv_s * t_z
+    """Give both bodies an impulse p_n n + p_t."""
+    a, b = push(row(motion, i), row(motion, j), n_x, n_y, n_z, p_n, p_x, p_y, p_z)
+    put_back(motion, i, a)
+    put_back(motion, j, b)
 
 
 def total_force(forces: Array) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from numpy.random import Generator
 
 from ..contacts import ContactProblem
+from ..memory import new_table
 from .criteria import RigidSweeps
 from .orders import Index, Order
 from .pace import Pace
@@ -47,7 +48,8 @@ class Relaxation(Pace):
 
     def begin(self, problem: ContactProblem, among: Index | None = None) -> None:
         super().begin(problem, among)
-        geometry = problem.geometry.copy()
+        geometry = new_table(*problem.geometry.shape)
+        geometry[:] = problem.geometry
         geometry[:, 4:6] *= self._omega
         extra = None if problem.extra is None else problem.extra.copy()
         if extra is not None:

@@ -12,6 +12,7 @@ from ..bodies import INERTIA, Bodies, make_wall_rows
 from ..contacts import Contacts
 from ..detect.grid import PairList
 from ..detect.neighbours import Neighbours, WallList
+from ..memory import on_lines
 from ..walls import Wall
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def _renumber_bodies(bodies: Bodies, rows: Index, coming: Crowd | None, walls: l
         bodies.image = image
     for name, array in {name: _fill(getattr(bodies, name), rows, coming, name) for name in PER_GRAIN}.items():
         setattr(bodies, name, array)
-    bodies.motion, bodies.walls = motion, walls
+    bodies.motion, bodies.walls = on_lines(motion), walls
 
 
 def _fill(old: NDArray[Any], rows: Index, coming: Crowd | None, name: str) -> NDArray[Any]:
