@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .compiled import kernel
+from .compiled import inlined, kernel
 
 
 @kernel
@@ -45,7 +45,7 @@ def fill_wall(  # type: ignore[no-untyped-def]
         geometry[c, 3] += sink[c]
 
 
-@kernel
+@inlined
 def fill_row(c, i, j, g, part, slack, mu, last, motion, carried, pairs, geometry, forces):  # type: ignore[no-untyped-def]
     """Masses, friction and carried force of one contact whose normal is set."""
     pairs[c, 0], pairs[c, 1] = i, j
