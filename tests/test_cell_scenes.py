@@ -60,7 +60,7 @@ MISTAKES = [
     ({"cell": {**CELL, "periodic": "y", "tilt": {"xy": 1}}}, "cell.tilt.xy", ["periodic along y alone"]),
     ({"cell": {**CELL, "periodic": "x", "rate": {"yy": 1}}}, "cell.rate.yy", ["periodic along x alone"]),
     ({"cell": {**CELL, "rate": {"yx": 1}}}, "cell.rate.yx", ["unknown key", "yx"]),
-    ({"cell": {**CELL, "rate": {"xy": "fast"}}}, "cell.rate.xy", ["must be a number"]),
+    ({"cell": {**CELL, "rate": {"xy": "fast"}}}, "cell.rate.xy", ["unknown name 'fast'"]),
     ({"cell": {**CELL, "rate": {"yy": 1}, "stress": {"yy": 1}}}, "cell.rate.yy", ["has a stress too"]),
     ({"cell": {**CELL, "pressure": 1, "stress": {"xx": 1}}}, "cell.stress.xx", ["pressure acts on this"]),
     ({"cell": {**CELL, "pressure": 1, "rate": {"yy": 1}}}, "cell.rate.yy", ["pressure acts on this"]),

@@ -163,8 +163,12 @@ def _cell(cell: Cell) -> str:
     text = f"{size} m, periodic along {', '.join(along)}"
     for a in range(3):
         for b in range(a, 3):
+            word = "xyz"[a] + "xyz"[b]
+            if {f"rate.{word}", f"stress.{word}"} & set(cell.courses) or (a == b and "pressure" in cell.courses):
+                continue
             if cell.free[a, b]:
-                text += f"; stress {'xyz'[a]}{'xyz'[b]} = {cell.stress[a, b]:g}"
+                text += f"; stress {word} = {cell.stress[a, b]:g}"
             elif cell.rate[a, b]:
-                text += f"; rate {'xyz'[a]}{'xyz'[b]} = {cell.rate[a, b]:g} 1/s"
+                text += f"; rate {word} = {cell.rate[a, b]:g} 1/s"
+    text += "".join(f"; {name} = {course.words()}" for name, course in cell.courses.items())
     return text + (", shape kept" if cell.isotropic else "")

@@ -26,10 +26,11 @@ Array = NDArray[np.float64]
 LARGEST = 0.3  # strain in one step that is no flow any more
 
 
-def free_flow(bodies: Bodies, dt: float) -> None:
+def free_flow(bodies: Bodies, time: float, dt: float) -> None:
     """L and peculiar velocities at the end of the step without contact forces."""
     cell, rows = bodies.cell, bodies.flow
     assert cell is not None
+    cell.prescribe(time, dt)
     flow = rows[:, 0:3]
     flow[~cell.free] = cell.rate[~cell.free]
     back = np.asarray(np.linalg.inv(np.eye(3) + dt * flow), dtype=np.float64)  # implicit: c' = c - dt L c'

@@ -35,7 +35,7 @@ def free_velocity(bodies: Bodies, time: float, dt: float) -> None:
         else:
             bodies.motion[row, V] = wall.drive.step_velocity(time, dt)
     if bodies.flows:
-        free_flow(bodies, dt)
+        free_flow(bodies, time, dt)
 
 
 def move(bodies: Bodies, dt: float) -> float:

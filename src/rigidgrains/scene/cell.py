@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from pydantic import Field, ValidationInfo, field_validator
 
+from ..stage.course import Course, read_course
 from .confinement import Box
 from .errors import ABSENT, Problem
 from .references import WALLS, Tables, present
 from .section import Section
-from .values import Array, Number, Positive, Vector, in_space
+from .values import Array, Number, Positive, Timed, Vector, in_space, moves
 
 if TYPE_CHECKING:
     from ..cell import Cell as MovingCell
@@ -21,8 +22,27 @@ AXES = "xyz"
 COMPONENTS = ("xx", "yy", "zz", "xy", "xz", "yz")
 
 
-class Components(Section):
-    """Numbers for some components ab: of a rate, what v_a gains along b; of a stress, the force along a through b."""
+class Matrix(Section):
+    """Components of a matrix, as words."""
+
+    def present(self) -> dict[str, Any]:
+        """Those that were given: numbers, or courses in time."""
+        return {name: value for name in COMPONENTS if (value := getattr(self, name)) is not None}
+
+
+class Components(Matrix):
+    """Some components ab: of a rate, what v_a gains along b; of a stress, the force along a through b."""
+
+    xx: Timed | None = Field(default=None, description="component xx")
+    yy: Timed | None = Field(default=None, description="component yy")
+    zz: Timed | None = Field(default=None, description="component zz")
+    xy: Timed | None = Field(default=None, description="component xy")
+    xz: Timed | None = Field(default=None, description="component xz")
+    yz: Timed | None = Field(default=None, description="component yz")
+
+
+class Tilt(Matrix):
+    """How far the upper faces of a cell are displaced."""
 
     xx: Number | None = Field(default=None, description="component xx")
     yy: Number | None = Field(default=None, description="component yy")
@@ -30,14 +50,6 @@ class Components(Section):
     xy: Number | None = Field(default=None, description="component xy")
     xz: Number | None = Field(default=None, description="component xz")
     yz: Number | None = Field(default=None, description="component yz")
-
-    def present(self) -> dict[str, float]:
-        """Those that were given."""
-        return {name: value for name in COMPONENTS if (value := getattr(self, name)) is not None}
-
-
-class Tilt(Components):
-    """How far the upper faces of a cell are displaced."""
 
 
 class Cell(Section):
@@ -50,13 +62,14 @@ class Cell(Section):
     )
     tilt: Tilt | None = Field(default=None, description="{ xy, xz, yz }: how far b leans along x, c along x and y (m)")
     rate: Components | None = Field(
-        default=None, description="{ xx, yy, zz, xy, xz, yz }: prescribed velocity gradient (1/s); 0 if absent"
+        default=None,
+        description="{ xx, yy, zz, xy, xz, yz }: prescribed velocity gradient (1/s), numbers or courses; 0 if absent",
     )
     stress: Components | None = Field(
         default=None,
         description="the same of a stress, pressure positive (Pa, in 2D N/m), in place of a rate",
     )
-    pressure: Number | None = Field(default=None, description="pressure on all sides (Pa, in 2D N/m)")
+    pressure: Timed | None = Field(default=None, description="pressure on all sides (Pa, in 2D N/m)")
     shape: Literal["kept", "free"] = Field(
         default="kept", description="pressure: whether all sides change in the same proportion, or each on its own"
     )
@@ -66,7 +79,7 @@ class Cell(Section):
     @classmethod
     def read_components(cls, value: Any, about: ValidationInfo) -> Any:
         kind = Tilt if about.field_name == "tilt" else Components
-        if value is None or isinstance(value, Components):
+        if value is None or isinstance(value, kind):
             return value
         if not isinstance(value, dict):
             raise ValueError("must be a table of components, such as { xy = 0.1 }")
@@ -131,11 +144,18 @@ class Cell(Section):
         stress = table(self.stress)
         if self.pressure is not None:
             free[:3] |= periodic
-            stress += self.pressure * np.diag(periodic)
+            stress += at_start(self.pressure) * np.diag(periodic)
         return MovingCell(
             vectors, lower, periodic, table(self.rate), arranged(free), stress,
-            self.pressure is not None and self.shape == "kept", self.inertia,
+            self.pressure is not None and self.shape == "kept", self.inertia, self.courses(),
         )  # fmt: skip
+
+    def courses(self) -> dict[str, Course]:
+        """What is prescribed in the course of time."""
+        given = {"pressure": self.pressure}
+        for key in ("rate", "stress"):
+            given |= {f"{key}.{name}": value for name, value in (getattr(self, key) or Components()).present().items()}
+        return {name: value for name, value in given.items() if value is not None and moves(value)}
 
 
 def arranged(numbers: Any) -> Any:
@@ -144,10 +164,15 @@ def arranged(numbers: Any) -> Any:
     return np.array([[xx, xy, xz], [0, yy, yz], [0, 0, zz]], dtype=np.asarray(numbers).dtype)
 
 
-def table(components: Components | None) -> Array:
-    """(3, 3) matrix of components; 0 where none is given."""
+def table(components: Matrix | None) -> Array:
+    """(3, 3) matrix of components at the start; 0 where none is given."""
     given = {} if components is None else components.present()
-    return np.asarray(arranged([float(given.get(name, 0.0)) for name in COMPONENTS]))
+    return np.asarray(arranged([at_start(given.get(name, 0.0)) for name in COMPONENTS]))
+
+
+def at_start(value: Any) -> float:
+    """A number, or what a course in time begins with."""
+    return read_course(value).value(0.0)
 
 
 def conflicts(cell: Any, tables: Tables, gravity: Any, dimension: int) -> Iterator[Problem]:
@@ -203,7 +228,7 @@ def tensions(cell: Any, tables: Tables) -> Iterator[Problem]:
     given = {} if cell.stress is None else {f"stress.{name}": value for name, value in cell.stress.present().items()}
     given |= {} if cell.pressure is None else {"pressure": cell.pressure}
     for key, value in given.items():
-        if value < 0.0 and key in ("pressure", "stress.xx", "stress.yy", "stress.zz"):
+        if not moves(value) and value < 0.0 and key in ("pressure", "stress.xx", "stress.yy", "stress.zz"):
             message = "pulls at grains without cohesion, which would fly apart; pressure is positive"
             yield Problem(f"cell.{key}", value, message)
 

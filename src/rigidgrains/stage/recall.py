@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..bodies import Bodies
+from ..cell import Cell
 from ..walls import Wall
 from .course import Lost, Multiple, along, in_space, read_course
 from .spring import Spring
@@ -29,7 +30,7 @@ def recall(bodies: Bodies, functions: dict[str, Any]) -> list[str]:
     return [place for place in places if place not in functions]
 
 
-def _lost(bodies: Bodies) -> Iterator[tuple[str, tuple[Wall | Spring | None, str]]]:
+def _lost(bodies: Bodies) -> Iterator[tuple[str, tuple[Wall | Spring | Cell | None, str]]]:
     for wall in bodies.all_walls:
         for name, word in WORDS.items():
             if any(map(_is_lost, getattr(wall.drive, name) or ())):
@@ -42,11 +43,15 @@ def _lost(bodies: Bodies) -> Iterator[tuple[str, tuple[Wall | Spring | None, str
             yield f"{spring.name}.displacement", (spring, "course")
     if any(map(_is_lost, bodies.gravity_course or ())):
         yield "gravity", (None, "gravity_course")
+    if bodies.cell is not None:
+        yield from ((f"cell.{name}", (bodies.cell, name)) for name, one in bodies.cell.courses.items() if _is_lost(one))
 
 
-def _put(bodies: Bodies, wall: Wall | Spring | None, name: str, given: Any) -> None:
+def _put(bodies: Bodies, wall: Wall | Spring | Cell | None, name: str, given: Any) -> None:
     if wall is None:
         bodies.gravity_course = in_space(given)
+    elif isinstance(wall, Cell):
+        wall.courses[name] = read_course(given)
     elif isinstance(wall, Spring) or name in ("load_course", "stress"):
         setattr(wall, name, read_course(given))
     elif isinstance(given, (tuple, list, np.ndarray)):

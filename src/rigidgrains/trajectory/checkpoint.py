@@ -20,7 +20,7 @@ from ..detect.grid import PairList
 from ..detect.neighbours import Neighbours, WallList
 from ..observe.report import Tally
 from ..solve.sweeps import SolveReport
-from ..stage.course import rebuild_courses, words_of
+from ..stage.course import rebuild_course, rebuild_courses, words_of
 from ..stage.recall import recall
 from ..stage.spring import Spring, pulls
 from ..stage.stage import Stage
@@ -77,6 +77,7 @@ def pack(simulation: Simulation) -> tuple[Arrays, str]:
         "stage": None if bodies.stage is None else bodies.stage.pack(bodies),
         "gravity": None if bodies.gravity_course is None else words_of(bodies.gravity_course),
         "springs": [spring.words() for spring in bodies.springs],
+        "cell": {} if bodies.cell is None else {name: one.words() for name, one in bodies.cell.courses.items()},
         "laws": law_table.describe(bodies.laws),
         "groups": {name: [part.start, part.stop] for name, part in bodies.groups.items()},
         "builds": near.builds,
@@ -109,6 +110,8 @@ def unpack(
     bodies.image = arrays.get("image", bodies.image)
     bodies.gravity_course = rebuild_courses(words.get("gravity"))
     bodies.springs = [Spring.from_words(spring) for spring in words.get("springs", [])]
+    if bodies.cell is not None:
+        bodies.cell.courses = {name: rebuild_course(one) for name, one in words.get("cell", {}).items()}
     bodies.pull = pulls(bodies)
     if words.get("stage") is not None:
         bodies.stage = Stage.unpack(bodies, words["stage"])
