@@ -217,6 +217,20 @@ def test_steady_momentum_follows_the_cosine():
     assert (pace._beta, pace.restarts) == (0.0, 2)
 
 
+@pytest.mark.parametrize(("cosine", "rescued", "restarts"), [(0.98, 0, 0), (0.9, 0, 1), (0.98, 1, 1)])
+def test_growth_of_what_goes_straight_on_passes(cosine, rescued, restarts):
+    """After 8 L/d sweeps, fourteenfold growth is a restart only if steps have turned, or if forces once ran away."""
+    problem, pace, run = scripted_pace()
+    pace._sweeps = 80
+    run(1.0)  # the restart into steady momentum
+    pace._rescues, before = rescued, pace.restarts
+    for change in (1.0, 1.0, 14.0):
+        pace._choose(problem, cosine, change)
+    assert pace.restarts - before == restarts
+    pace._choose(problem, cosine, 17.0 if restarts == 0 else 1.0)
+    assert pace.restarts - before == 1
+
+
 def scripted_pace():
     """The pace of a chain of 10, and what counts its restarts under changes that are given to it."""
     problem = prepare(chain(10), DT)

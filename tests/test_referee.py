@@ -7,7 +7,7 @@ import pytest
 from builders import chain, cloud, column, prepare, triangular
 
 from rigidgrains.bench import dense_problem
-from rigidgrains.fclib import global_problem, local_problem, solve_problem
+from rigidgrains.fclib import global_problem, local_problem, solve, solve_problem
 from rigidgrains.solve.interior import apply, divide, largest_step, scaling, velocity_in_cone
 from rigidgrains.solve.polish import into_cone
 
@@ -118,3 +118,15 @@ def test_thousands_of_contacts(mu):
     found = solve_problem(global_problem(problem), solver="referee", tolerance=1e-10)
     assert found.contacts > 2500
     assert found.converged
+
+
+@pytest.mark.parametrize("parts", [(), solve.GROWING])
+def test_growing_friction_leads_to_a_solution(parts, monkeypatch):
+    """With neither an interior point nor enough sweeps from no forces; who allows few steps gets an early answer."""
+    monkeypatch.setattr(solve, "WARM_UP", 20)
+    monkeypatch.setattr(solve, "GROWING", parts)
+    monkeypatch.setattr("rigidgrains.solve.referee.BEGINNINGS", ())
+    problem = global_problem(WORLDS["pressed disks"](0.5))
+    found = solve_problem(problem, solver="referee", tolerance=1e-10)
+    assert found.converged == bool(parts)
+    assert not solve_problem(problem, solver="referee", tolerance=1e-10, max_iterations=100).converged

@@ -21,6 +21,7 @@ os.environ.update(NUMBA_NUM_THREADS="1", OMP_NUM_THREADS="1", RIGIDGRAINS_THREAD
 
 import column_lammps
 import numpy as np
+import siconos_fclib
 import siconos_nsgs
 from column import Column
 
@@ -165,10 +166,11 @@ def residual_race(wanted: argparse.Namespace) -> dict:
     """Time to a residual against Siconos: siconos_fclib.py."""
     print("\nTime to a residual of 1e-4 and 1e-6 against Siconos' NSGS")
     record = worker(sys.executable, "siconos_fclib.py", "--json")
+    if "absent" in record:
+        print(f"  {record['absent']}")
+        return record
     for name, one in record.items():
-        if name != "absent":
-            ratios = ", ".join(f"{ratio:.0f} to {key}" for key, ratio in one["ratio"].items()) or "no ratio"
-            print(f"  {name:<22} siconos over rigidgrains: {ratios}")
+        siconos_fclib.tell(name, one)
     return record
 
 

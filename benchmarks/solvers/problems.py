@@ -18,7 +18,7 @@ from rigidgrains import integrate
 from rigidgrains.contacts import ContactProblem
 from rigidgrains.simulation import Simulation
 from rigidgrains.solve.accelerated import AcceleratedSweeps
-from rigidgrains.solve.criteria import FixedSweeps
+from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion
 from rigidgrains.solve.sweeps import Sweeps
 from rigidgrains.walls import Drive
 
@@ -66,6 +66,20 @@ def shake(dimension: int, n: int, mu: float) -> ContactProblem:
     base = problem.pairs[downwards & (problem.pairs[:, 1] >= n), 1][0]
     problem.motion[base, dimension - 1] += 0.01
     return problem
+
+
+def settled(n: int, mu: float, seed: int = 0) -> ContactProblem:
+    """The next step of spheres at rest, pressed without friction, and so densely, and then with it."""
+
+    def make() -> ContactProblem:
+        simulation = pressed(3, n, 0.0, seed)
+        simulation.bodies.friction[:] = mu
+        simulation.solver = AcceleratedSweeps(criterion=MomentumCriterion(1e-4, residual=1e-6), max_sweeps=1000)
+        settle(simulation, 60, 0.0, loss=0.5)
+        simulation.bodies.motion[:, :6] = 0.0
+        return raised(simulation, 0.0)
+
+    return saved(f"settled-{n}-{mu:g}-{seed}", make)
 
 
 def impact(n: int) -> ContactProblem:

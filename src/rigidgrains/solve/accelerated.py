@@ -28,6 +28,8 @@ STRETCH = 3.0  # times L/d sweeps since the last restart, after which a slight g
 SLIGHT = 1.1
 GROWTH = 1.3, 4.0  # least and most of the growth that is reason at any time
 PROGRESS = 0.7  # of the least change before: what sweeps between two restarts must get below to be left alone longer
+STRAIGHT = 0.93  # mean cosine between change and step since the last restart: above, it is not momentum that grows
+KINK = 16.0  # growth that is reason even then
 STEADY = 8.0  # times L/d sweeps after which momentum is held where changes and steps agree, not raised to one
 ANGLE = 0.7  # the cosine between change and step that steady momentum keeps: less means too much momentum
 GAIN = 0.05  # of 1 - beta, per sweep, by what the cosine lacks
@@ -73,6 +75,8 @@ class Momentum(Pace):
     _beta: float
     _least: float
     _restarted: int
+    _turns: int
+    _along: float
     _fresh: bool
 
     def __init__(self, order: Coloured | Symmetric, problem: ContactProblem) -> None:
@@ -131,6 +135,7 @@ class Momentum(Pace):
             self._rescue(problem)
             return
         self._lowest, self._least = min(self._lowest, change), min(self._least, change)
+        self._turns, self._along = self._turns + 1, self._along + cosine
         if change <= SAVED * self._best_change:
             self._best_change = change
             self._best[0][:], self._best[1][:] = problem.forces, problem.motion
@@ -162,9 +167,13 @@ class Momentum(Pace):
         """Whether changes have grown so far that momentum feeds them.
 
         Where contacts slide, few of them may swing up and must be stopped early, again and again: the bound halves
-        when the sweeps since the last restart came to nothing, and doubles when they did not.
+        when the sweeps since the last restart came to nothing, and doubles when they did not. Forces that have gone
+        straight on meet a contact that opens or slips: that growth passes.
         """
         if self._sweeps <= PATIENCE * self._extent:
+            return False
+        straight = self._steady and self._rescues == 0 and self._along > STRAIGHT * self._turns
+        if straight and change <= KINK * self._least:
             return False
         if change > self._growth * self._least:
             factor = 0.5 if self._least > PROGRESS * self._before else 2.0
@@ -177,6 +186,7 @@ class Momentum(Pace):
         """No momentum, and a fresh order."""
         self._theta, self._beta, self._fresh = 1.0, 0.0, True
         self._least, self._restarted = math.inf, self._sweeps
+        self._turns, self._along = 0, 0.0
 
     def _rescue(self, problem: ContactProblem) -> None:
         """Back to the best forces."""
