@@ -134,7 +134,7 @@ def updates_race(wanted: argparse.Namespace) -> list[dict]:
                 spheres, position=bodies.position, velocity=bodies.velocity, spin=bodies.spin,
                 radius=bodies.radius[0] * 1.0005, mu=0.3, dt=problem.dt,
             )  # fmt: skip
-            ours = own_rate(problem)
+            ours = own_rate(bench.dense_problem(grains, coloured=True)[1])
             peers = {"siconos": siconos_nsgs.run_peer(packing)}
             peers["bullet"] = worker(wanted.python, "bullet_updates.py", spheres)
         rates = {
@@ -152,7 +152,7 @@ def updates_race(wanted: argparse.Namespace) -> list[dict]:
 
 def own_rate(problem: ContactProblem) -> float:
     """Contact updates per CPU second, as the peers are measured: the best of several runs of many sweeps."""
-    order, rng, best = ORDERS["ordered"](), np.random.default_rng(0), np.inf
+    order, rng, best = ORDERS["coloured"](), np.random.default_rng(0), np.inf
     order.begin(problem)
     for _ in range(REPEATS):
         start = time.process_time()

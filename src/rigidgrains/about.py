@@ -83,6 +83,7 @@ def trajectory_facts(path: Path) -> Rows:
         title = tomllib.loads(trajectory.scene).get("title")
         radius, figures = last.radius, last.figures
         apart = np.unique(np.diff(steps))
+        looked_at = f", of {contacts:,} candidates" if contacts else ""
         rows = [
             ("trajectory", f"{path}, {trajectory.dimension}D" + (f", {title}" if title else "")),
             ("written by", f"rigidgrains {trajectory.version}, seed {trajectory.seed}"),
@@ -94,7 +95,7 @@ def trajectory_facts(path: Path) -> Rows:
                 "size",
                 f"{size / 1e6:.3g} MB, {last.position.dtype.itemsize * 8} bit, {_content(trajectory)}",
             ),
-            ("last frame", f"{contacts:,} candidates, {int(figures['contacts']):,} carry a force"),
+            ("last frame", f"{int(figures['contacts']):,} contacts carry a force{looked_at}"),
             ("", f"kinetic energy {figures['kinetic_energy']:.4g} J, residual {figures['residual']:.2g}"),
             (
                 "",
