@@ -15,6 +15,7 @@ import os
 import platform
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +95,8 @@ def chain() -> Iterator[dict[str, Any]]:
     """A pressed chain of 200 spheres: CPU time to forces right to 1e-6."""
     problem = pressed_chain(200)
     reached = {}
-    for name, make in (("plain", lambda **k: Sweeps(order="symmetric", **k)), ("accelerated", AcceleratedSweeps)):
+    plain = {order: partial(Sweeps, order=order) for order in ("symmetric", "coloured")}
+    for name, make in (plain | {"accelerated": AcceleratedSweeps}).items():
         for epsilon in 10.0 ** -np.arange(5.0, 16.0, 0.5):
             solved = clone(problem)
             solver = make(criterion=ResidualCriterion(epsilon), max_sweeps=1_000_000)
@@ -104,7 +106,7 @@ def chain() -> Iterator[dict[str, Any]]:
                 break
         reached[name] = seconds
         yield {"solver": name, "sweeps": report.sweeps, "cpu_ms": 1e3 * seconds, "force_error": error}
-    ratio = reached["plain"] / reached["accelerated"]
+    ratio = min(reached[order] for order in plain) / reached["accelerated"]
     yield {"ratio": ratio, "bar": 50.0, "met": ratio >= 50.0}
 
 
@@ -121,6 +123,7 @@ def piston() -> Iterator[dict[str, Any]]:
     cases = {
         "random": Sweeps(criterion=FixedSweeps(layers)),
         "symmetric": Sweeps(order="symmetric", criterion=FixedSweeps(layers)),
+        "coloured": Sweeps(order="coloured", criterion=FixedSweeps(layers)),
         "accelerated": AcceleratedSweeps(criterion=MomentumCriterion(1e-4)),
     }
     seconds = {}
@@ -140,7 +143,7 @@ def piston() -> Iterator[dict[str, Any]]:
                "cpu_ms": 1e3 * seconds[name], "travel": float(np.abs(path).max()),
                "rebound": float(path[1:].max() - path[1:].min())}  # fmt: skip
         travel = float(np.abs(path).max())
-    for plain in ("random", "symmetric"):
+    for plain in ("random", "symmetric", "coloured"):
         ratio = seconds[plain] / seconds["accelerated"]
         yield {"plain": plain, "ratio": ratio, "bar": 20.0, "met": bool(ratio >= 20.0 and travel < 0.3)}
 
