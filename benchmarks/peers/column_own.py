@@ -15,27 +15,41 @@ from column import MU, Column
 
 import rigidgrains as rg
 
-# By the bound on the mean overlap: sweeps a step, longest step, slack
-SETTINGS = {6e-3: (8, 0.12, 3e-3), 1e-3: (10, 0.1, 1e-3)}
-DEEPER = {8000: 0, 64_000: 6}  # more sweeps for higher columns
+# By the bound on the mean overlap: sweeps a step for 1000 grains, and the overlap that is left alone
+SETTINGS = {6e-3: (7, 5e-3), 1e-3: (12, 8e-4)}
+# Until which part of the time overlaps are removed, and until which steps stay short; then it stands
+PUSHED, MOVING = 0.65, 0.72
 
 
-def simulation(grains: int, bound: float) -> tuple[Column, rg.Simulation]:
+def simulation(grains: int, bound: float) -> tuple[Column, rg.Simulation, list[tuple[float, rg.RelaxedSweeps, float]]]:
+    """The column, its simulation, and the stages of the run: until when (over T), solver and longest step."""
     column = Column(grains)
     scene = rg.Scene(dimension=3, gravity=(0, 0, -1), friction=MU)
     scene.add_grains(positions=column.position, radii=column.radius, density=1.0)
     scene.add_box(lower=(0, 0, 0), upper=(column.width, column.width, column.height + 5), open=["top"])
-    sweeps, longest, slack = SETTINGS[bound]
-    more = next(deeper for size, deeper in DEEPER.items() if grains <= size)
-    solver = rg.RelaxedSweeps(order="ordered", criterion=rg.FixedSweeps(sweeps + more), gap=0.3, slack=slack)
-    return column, rg.Simulation(scene, dt=rg.AutoStep(travel=1.0, longest=longest), solver=solver)
+    size = grains / 1000.0
+    few, slack = SETTINGS[bound]
+    sweeps = round(few * size**0.25)  # a higher column asks for more
+    removed = 0.2 / size**0.25  # of an overlap in a step: what all layers gain together throws up the top
+    push = rg.RelaxedSweeps(order="ordered", criterion=rg.FixedSweeps(sweeps), gap=removed, slack=slack)
+    keep = rg.RelaxedSweeps(order="ordered", criterion=rg.FixedSweeps(sweeps))
+    stand = rg.RelaxedSweeps(order="ordered", criterion=rg.OverlapCriterion(3e-6), max_sweeps=2 * sweeps)
+    stages = [(PUSHED, push, 0.1), (MOVING, keep, 0.1), (1.0, stand, 0.2)]
+    return column, rg.Simulation(scene, dt=0.1, solver=push), stages
+
+
+def settle(column: Column, run: rg.Simulation, stages: list[tuple[float, rg.RelaxedSweeps, float]]) -> rg.Report:
+    for until, solver, longest in stages:
+        run.solver, run.dt = solver, rg.AutoStep(travel=1.0, longest=longest)
+        report = run.run(until=until * column.time)
+    return report
 
 
 def main(grains: int, bound: float) -> dict:
-    simulation(100, bound)[1].run(steps=150)  # compile first
-    column, run = simulation(grains, bound)
+    settle(*simulation(100, bound))  # compile first
+    column, run, stages = simulation(grains, bound)
     start = time.process_time()
-    report = run.run(until=column.time)
+    report = settle(column, run, stages)
     seconds = time.process_time() - start
     bodies = run.bodies
     acceleration = (bodies.velocity - run.motion_before[:grains, :3]) / run.dt

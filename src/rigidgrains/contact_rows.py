@@ -24,7 +24,8 @@ def fill_pairs(  # type: ignore[no-untyped-def]
             y = position[j, 1] - position[i, 1] + shifts[at, 1]
             z = position[j, 2] - position[i, 2] + shifts[at, 2]
             distance = math.sqrt(x * x + y * y + z * z)
-            geometry[c, 0], geometry[c, 1], geometry[c, 2] = x / distance, y / distance, z / distance
+            scale = 1.0 / distance
+            geometry[c, 0], geometry[c, 1], geometry[c, 2] = scale * x, scale * y, scale * z
             g = distance - radius[i] - radius[j]
             mu = friction[material[i], material[j]]
             fill_row(c, i, j, g, part, slack, mu, last[k], motion, carried, pairs, geometry, forces)
@@ -61,6 +62,9 @@ def fill_row(c, i, j, g, part, slack, mu, last, motion, carried, pairs, geometry
     # The tangential force is turned into the new tangent plane and keeps its length.
     x, y, z = carried[last, 1], carried[last, 2], carried[last, 3]
     before = x * x + y * y + z * z
+    if before == 0.0:
+        forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3] = carried[last, 0], 0.0, 0.0, 0.0
+        return
     along = x * geometry[c, 0] + y * geometry[c, 1] + z * geometry[c, 2]
     x, y, z = x - along * geometry[c, 0], y - along * geometry[c, 1], z - along * geometry[c, 2]
     after = x * x + y * y + z * z

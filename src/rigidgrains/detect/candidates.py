@@ -1,9 +1,10 @@
 """Narrow phase: which neighbours are candidates for contact in this step.
 
-A pair is a candidate if its gap is below m0 + dt max(A_0, A_1), where A_i is the largest speed of body i relative to
-any of its neighbours. The margin follows the local motion: a fixed one lets pairs close unseen within a step. A blow
-may still reach, through a chain of contacts, a pair whose neighbours were all at rest; `overlooked` finds such pairs
-from the velocities after the solve, and the step is solved again with the speeds it has shown.
+A pair is a candidate if its gap is below m0 + 2 dt max(A_0, A_1), where A_i is the largest speed of body i relative to
+any of its neighbours. The margin follows the local motion: a fixed one lets pairs close unseen within a step. Twice the
+speed, since a blow from both sides makes grains faster than they were before. A blow may still reach, through a chain
+of contacts, a pair whose neighbours were all at rest; `overlooked` finds such pairs from the velocities after the
+solve, and the step is solved again with the speeds it has shown.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int32]
 
 MARGIN = 1e-3  # m0 over the smallest radius
+BLOW = 2.0  # times A: what a blow may do within a step
 UNSEEN = 1e-6  # of the smallest radius: an overlap that may go unseen
 
 
@@ -53,20 +55,9 @@ class WallCandidates:
     grains: Index
     gap: Array
     normal: Array
-    velocity: Array
     last: Index
     sink: Array
-
-    def __getitem__(self, some: Index) -> WallCandidates:
-        velocity = self.velocity if len(self.velocity) == 1 else self.velocity[some]
-        return WallCandidates(
-            self.grains.take(some),
-            self.gap.take(some),
-            self.normal.take(some, axis=0),
-            velocity,
-            self.last.take(some),
-            self.sink.take(some),
-        )
+    velocity: Array
 
     def approach(self, bodies: Bodies) -> Array:
         """Speed of each grain towards the surface (m/s)."""
@@ -111,24 +102,30 @@ def choose(
     near = [_near_wall(bodies, w, listed, dt) for w, listed in enumerate(neighbours.walls)]
     speed = _relative_speeds(bodies, neighbours, near, np.zeros(bodies.count) if speed is None else speed, dt)
     margin = MARGIN * bodies.radius.min() + bodies.reach
-    pairs = _number_pairs(bodies, neighbours.pairs, speed, margin, dt, coloured)
+    pairs = _number_pairs(bodies, neighbours.pairs, speed, margin, BLOW * dt, coloured)
     candidates = Candidates(pairs, [], near, neighbours.builds)
     count = pairs.count
     for wall, listed in zip(near, neighbours.walls):
-        keep = choose_near(wall.grains, wall.gap, wall.sink, speed, margin, dt, count, listed.last)
+        keep, grains, gap, normal, last, sunk = choose_near(
+            wall.grains, wall.gap, wall.normal, wall.last, wall.sink, speed, margin, BLOW * dt, count, listed.last
+        )
+        velocity = wall.velocity if len(wall.velocity) == 1 else wall.velocity[keep]
+        candidates.walls.append(WallCandidates(grains, gap, normal, last, sunk, velocity))
         count += len(keep)
-        candidates.walls.append(wall[keep])
     return candidates
 
 
 def _number_pairs(
-    bodies: Bodies, pairs: PairList, speed: Array, margin: float, dt: float, coloured: bool
+    bodies: Bodies, pairs: PairList, speed: Array, margin: float, ahead: float, coloured: bool
 ) -> PairCandidates:
-    """Give each candidate among the listed pairs its row: by colour, and in list order within each."""
+    """Give each candidate among the listed pairs its row: by colour, and in list order within each.
+
+    ahead : s, time for which the speed is to be reckoned with
+    """
     row = np.empty_like(pairs.last) if pairs.spare is None else pairs.spare
     colour, colours = pairs.painted(coloured), COLOURS + 1 if coloured else 1
     what = (
-        pairs.start, pairs.partner, pairs.image, bodies.shifts, bodies.position, bodies.radius, speed, margin, dt,
+        pairs.start, pairs.partner, pairs.image, bodies.shifts, bodies.position, bodies.radius, speed, margin, ahead,
         colour, row,
     )  # fmt: skip
 
@@ -187,7 +184,7 @@ def _near_wall(bodies: Bodies, w: int, listed: WallList, dt: float) -> WallCandi
     if wall.drive.rotates:
         points = bodies.position[grains] + (bodies.radius[grains] + gap)[:, None] * normal
         velocity = wall.surface_velocity(velocity[0], points)
-    near = WallCandidates(grains, gap, normal, velocity, listed.last.copy(), np.zeros(len(grains)))
+    near = WallCandidates(grains, gap, normal, listed.last.copy(), np.zeros(len(grains)), velocity)
     if wall.bends and len(grains):
         near.sink = sink(bodies, w, near, dt)
     return near
@@ -250,15 +247,16 @@ def raise_approach(grains, normal, velocity, motion, speed):  # type: ignore[no-
 
 
 @kernel
-def choose_near(grains, gap, sink, speed, margin, dt, first, row):  # type: ignore[no-untyped-def]
-    """Number the candidates among the grains near a wall, from row `first` on; returns which they are."""
+def choose_near(grains, gap, normal, last, sink, speed, margin, ahead, first, row):  # type: ignore[no-untyped-def]
+    """Number the candidates among the grains near a wall, from row `first` on; returns which they are, and theirs."""
     keep, count = np.empty(grains.size, np.int32), 0
     for k in range(grains.size):
         row[k] = -1
-        if gap[k] + sink[k] < margin + dt * speed[grains[k]]:
+        if gap[k] + sink[k] < margin + ahead * speed[grains[k]]:
             keep[count], row[k] = k, first + count
             count += 1
-    return keep[:count]
+    keep = keep[:count]
+    return keep, grains[keep], gap[keep], normal[keep], last[keep], sink[keep]
 
 
 @kernel
@@ -290,7 +288,7 @@ def relative_speed(begin, end, start, partner, motion, square):  # type: ignore[
 
 @kernel
 def choose_pairs(  # type: ignore[no-untyped-def]
-    begin, end, start, partner, image, shifts, position, radius, speed, margin, dt, colour, row, counts
+    begin, end, start, partner, image, shifts, position, radius, speed, margin, ahead, colour, row, counts
 ):
     """Count the candidates of each colour among the pairs of some grains; row is the place within its colour."""
     for i in range(begin, end):
@@ -299,7 +297,7 @@ def choose_pairs(  # type: ignore[no-untyped-def]
             x = position[j, 0] - position[i, 0] + shifts[at, 0]
             y = position[j, 1] - position[i, 1] + shifts[at, 1]
             z = position[j, 2] - position[i, 2] + shifts[at, 2]
-            near = radius[i] + radius[j] + margin + dt * max(speed[i], speed[j])
+            near = radius[i] + radius[j] + margin + ahead * max(speed[i], speed[j])
             if x * x + y * y + z * z < near * near:
                 row[k] = counts[colour[k]]
                 counts[colour[k]] += 1

@@ -7,6 +7,7 @@ the scene: cells far apart may share a bucket, and their keys tell them apart.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,9 @@ from .colours import paint_list
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
+
+CROWD = 1.25  # times the median radius: as large as most
+ALONE = 1.3  # times that: the largest is worth a level of its own
 
 
 @dataclass
@@ -56,25 +60,25 @@ class PairList:
 def near_pairs(
     position: Array, radius: Array, reach: float = 0.0, *, capacity: int = 0, rows: int | None = None
 ) -> PairList:
-    """All pairs with gap < reach, each once: row of the smaller grain, or of the lower number within a level.
+    """All pairs with gap < reach, each once, in the row of the lower number.
 
     radius : (n,) m, with whatever skin each grain is given; capacity : pairs to expect
     rows   : grains beyond so many are ghosts, and most pairs of two ghosts are left out
     """
-    start, found = _find(position, radius + 0.5 * reach, capacity, len(radius) if rows is None else rows)
-    earlier = 0
-    for _, begin, end, partner in found:
-        start[begin:end] += earlier
-        earlier += len(partner)
-    start[-1] = earlier
-    partner, tested = np.concatenate([some[-1] for some in found]), sum(some[0] for some in found)
-    return PairList(start, partner, np.full(earlier, -1, np.int32), np.zeros(earlier, np.int8), tested)
+    found = _find(position, radius + 0.5 * reach, capacity, len(radius) if rows is None else rows)
+    start = np.zeros(len(radius) + 1, np.int64)
+    for _, row, _ in found:
+        _count(row, start)
+    np.cumsum(start, out=start)
+    partner, place = np.empty(start[-1], np.int32), start[:-1].copy()
+    for _, row, other in found:
+        _sort(row, other, place, partner)
+    tested = sum(tests for tests, _, _ in found)
+    return PairList(start, partner, np.full(start[-1], -1, np.int32), np.zeros(start[-1], np.int8), tested)
 
 
-def _find(
-    position: Array, radius: Array, capacity: int, rows: int
-) -> tuple[NDArray[np.int64], list[tuple[int, int, int, Index]]]:
-    """Fill the grid and search it part by part: where rows begin within a part; tests, grains and partners of each."""
+def _find(position: Array, radius: Array, capacity: int, rows: int) -> list[tuple[int, Index, Index]]:
+    """Fill the grid and search it part by part: tests, rows and partners of each part."""
     n = len(radius)
     level, size, largest = _levels(radius)
     origin, end = _corners(position)
@@ -87,30 +91,47 @@ def _find(
     first = np.zeros(table[-1] + 1, np.int32)
     member, key, sphere = np.empty(n, np.int32), np.empty(n, np.int64), np.empty((n, 4))
     _fill(position, radius, level, origin, size, extent, table, first, member, key, sphere)
-    start = np.empty(n + 1, np.int64)
-    cells = position, radius, level, origin, size, largest, extent, table, first, member, key, sphere, rows, start
+    cells = position, radius, level, origin, size, largest, extent, table, first, member, key, sphere, rows
 
-    def search(begin: int, end: int) -> tuple[int, int, int, Index]:
-        room = (max(capacity, 4 * n) * (end - begin)) // n + 65  # one place is scratch
+    def search(begin: int, end: int) -> tuple[int, Index, Index]:
+        room = (max(capacity, 16 * n) * (end - begin)) // n + 65  # one place is scratch
         while True:
-            partner = np.empty(room, np.int32)
-            found, tested = _search(begin, end, *cells, partner)
+            row, partner = np.empty(room, np.int32), np.empty(room, np.int32)
+            found, tested = _search(begin, end, *cells, row, partner)
             if found < room:
-                return tested, begin, end, partner[:found]
+                return tested, row[:found], partner[:found]
             room = found + 1
 
-    return start, in_parts(search, n, weight=16)
+    return in_parts(search, n, weight=16)
 
 
 def _levels(radius: Array) -> tuple[Index, Array, Array]:
-    """Level of each grain (0 holds the largest, each next one grains of half the size), cell size, largest radius."""
-    top = radius.max()
-    if np.log2(top / radius.min()) < 1.0:  # one level holds all
+    """Level of each grain, cell size and largest radius of each level, the coarsest first.
+
+    Each level has grains of half the size of the one before. Those of the crowd share one, where sizes differ little;
+    a few that are larger, or have a wide skin, have coarser ones of their own, and nobody else searches far for them.
+    """
+    top, smallest = float(radius.max()), float(radius.min())
+    crowd = min(top, CROWD * float(np.partition(radius, len(radius) // 2)[len(radius) // 2]))
+    if top <= ALONE * crowd:
+        crowd = top
+    if top == crowd and smallest > 0.5 * top:  # one level holds all
         return np.zeros(len(radius), np.int32), np.array([2.0 * top]), np.array([top])
-    level = np.floor(np.log2(top / radius)).astype(np.int32)
-    used, level = np.unique(level, return_inverse=True)
-    largest = np.array([radius[level == k].max() for k in range(len(used))])
-    return level.astype(np.int32), 2.0 * largest, largest
+    coarsest = math.floor(math.log2(crowd / top))
+    level = np.empty(len(radius), np.int32)
+    largest = np.zeros(math.floor(math.log2(crowd / smallest)) - coarsest + 2)
+    _assign(radius, crowd, coarsest, level, largest)
+    used = largest > 0.0
+    return (np.cumsum(used) - 1).astype(np.int32)[level], 2.0 * largest[used], largest[used]
+
+
+@kernel
+def _assign(radius, crowd, coarsest, level, largest):  # type: ignore[no-untyped-def]
+    """The level of each grain, and the largest of each; levels may be empty."""
+    for i in range(radius.size):
+        a = min(max(np.int64(np.floor(np.log2(crowd / radius[i]))) - coarsest, 0), largest.size - 1)
+        level[i] = a
+        largest[a] = max(largest[a], radius[i])
 
 
 @kernel
@@ -185,25 +206,33 @@ def _search(  # type: ignore[no-untyped-def]
     key,
     sphere,
     rows,
-    start,
+    row,
     partner,
 ):
-    """List the partners of some grains in turn; returns how many there are, also beyond the space given, and tests."""
+    """List the pairs of some grains; returns how many there are, also beyond the space given, and tests.
+
+    In its own level a grain looks at cells from its own onwards: the others have looked, or will, at it.
+    """
     found, tested, space = 0, 0, partner.size - 1
     for i in range(begin, end):
-        start[i] = found
         own = level[i]
         x, y, z, r = position[i, 0], position[i, 1], position[i, 2], radius[i]
-        for a in range(own + int(i < rows)):
+        for a in range(own + 1):
             cut = r + largest[a]
             lx, ly, lz = _cell(x - cut, y - cut, z - cut, origin, size[a])
             hx, hy, hz = _cell(x + cut, y + cut, z + cut, origin, size[a])
+            ox, oy, oz = _cell(x, y, z, origin, size[a])
+            home = ox + extent[a, 0] * (oy + extent[a, 1] * oz)
+            if a == own:
+                lz = oz
             mask = table[a + 1] - table[a] - 1
             lx, hx = max(lx, 0), min(hx, extent[a, 0] - 1)
+            ly, hy = max(ly, 0), min(hy, extent[a, 1] - 1)
             for iz in range(max(lz, 0), min(hz, extent[a, 2] - 1) + 1):
-                for iy in range(max(ly, 0), min(hy, extent[a, 1] - 1) + 1):
-                    row = extent[a, 0] * (iy + extent[a, 1] * iz)
-                    lowest, highest = row + lx, row + hx
+                for iy in range(oy if a == own and iz == oz else ly, hy + 1):
+                    line = extent[a, 0] * (iy + extent[a, 1] * iz)
+                    at_home = a == own and iz == oz and iy == oy
+                    lowest, highest = line + (ox if at_home else lx), line + hx
                     # Cells of a row are neighbours in the table, except where the table wraps around.
                     cell = lowest
                     while cell <= highest:
@@ -216,10 +245,28 @@ def _search(  # type: ignore[no-untyped-def]
                             near = r + sphere[m, 3]
                             close = dx * dx + dy * dy + dz * dz < near * near
                             here = (cell <= key[m]) & (key[m] <= cell + run)
-                            partner[min(found, space)] = j  # written always, kept if counted: no branch to guess
-                            found += int(close & here & ((j > i) | (a < own)))
+                            once = ((not at_home) | (key[m] != home) | (j > i)) & ((i < rows) | (j < rows))
+                            # Written always, kept if counted: no branch to guess.
+                            to = min(found, space)
+                            row[to], partner[to] = min(i, j), max(i, j)
+                            found += int(close & here & once)
                         cell += run + 1
     return found, tested
+
+
+@kernel
+def _count(row, start):  # type: ignore[no-untyped-def]
+    """Pairs of each row, at its end."""
+    for i in row:
+        start[i + 1] += 1
+
+
+@kernel
+def _sort(row, other, place, partner):  # type: ignore[no-untyped-def]
+    """Partners row by row, in each as they were found; place is where the next of a row goes."""
+    for k in range(row.size):
+        partner[place[row[k]]] = other[k]
+        place[row[k]] += 1
 
 
 def inherit(new: PairList, old: PairList) -> None:
@@ -232,16 +279,10 @@ def inherit(new: PairList, old: PairList) -> None:
 def _inherit(  # type: ignore[no-untyped-def]
     begin, end, start, partner, image, last, old_start, old_partner, old_image, old_last
 ):
-    """The pairs of some grains. Another skin may move a grain to another level, and its pairs to the partner's row."""
+    """The pairs of some grains."""
     for i in range(begin, end):
         for k in range(start[i], start[i + 1]):
-            j = partner[k]
             for m in range(old_start[i], old_start[i + 1]):
-                if old_partner[m] == j and old_image[m] == image[k]:
+                if old_partner[m] == partner[k] and old_image[m] == image[k]:
                     last[k] = old_last[m]
                     break
-            else:
-                for m in range(old_start[j], old_start[j + 1]):
-                    if old_partner[m] == i:  # never in a cell, where rows are those of the lower number
-                        last[k] = old_last[m]
-                        break

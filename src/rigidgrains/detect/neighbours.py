@@ -1,7 +1,8 @@
 """Neighbour lists: who may touch whom, kept while no body has left its skin.
 
-Each grain has a skin of its own, wide enough for its speed: one fast grain does not make the others search far. Two
-bodies outside of each other's lists are further apart than both skins together.
+Each grain has a skin of its own, wide enough for its speed among its neighbours, see frames.py: one fast grain does not
+make the others search far, and a block that falls as a whole needs no search at all. Two bodies outside of each other's
+lists are further apart than both skins together.
 """
 
 from __future__ import annotations
@@ -16,15 +17,17 @@ from ..bodies import Bodies, top_speed
 from ..compiled import kernel
 from ..flow import strain_rate
 from ..threads import in_parts
+from .frames import Frames, approach, bumps, foresee, list_near, set_skin
 from .grid import PairList, inherit
 from .images import find_pairs, wrap
+from .shapes import Plane
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
 
 SKIN = 0.1  # of the smallest radius: the least skin
 WIDEST = 0.5  # of the mean radius: the widest skin taken only to last longer
-AHEAD = 4.0  # steps at the present speed that a new list should last
+AHEAD = 8.0  # steps at the present speed that a new list should last
 
 
 @dataclass
@@ -47,7 +50,10 @@ class WallList:
 class Neighbours:
     """Pairs of grains and lists of grains near each wall.
 
-    skin : (n,) m, how far each grain may move; reference : (n, 3) where it was; builds : how often lists were made
+    skin : (n,) m, how far each grain may come in its frame, with what frames come apart
+    reference : (n, 3) m, where it was
+    builds : how often lists were made
+    clear : (walls, blocks) m, how far each frame may move towards a wall until a grain that is not listed may touch it
     vectors : (3, 3) m, of a cell that deforms when lists were made; references move along with it
     """
 
@@ -57,6 +63,8 @@ class Neighbours:
     reference: Array = field(default_factory=lambda: np.empty((0, 3)))
     builds: int = 0
     vectors: Array = field(default_factory=lambda: np.eye(3))
+    frames: Frames = field(default_factory=lambda: Frames.still(0))
+    clear: Array = field(default_factory=lambda: np.empty((0, 1)))
 
     def refresh(self, bodies: Bodies, dt: float) -> None:
         """Make the lists anew if a pair outside of them could touch within this step."""
@@ -94,8 +102,10 @@ class Neighbours:
         reference, skin = self.reference, self.skin
         if bodies.flows:
             reference, skin = self._carried_along(bodies, dt)
-        what = bodies.position, reference, bodies.motion, skin, dt
-        return any(in_parts(lambda begin, end: _leaves_skin(begin, end, *what), bodies.count))
+        shift = self.frames.shift(bodies.position, bodies.motion, reference, dt)
+        if bodies.walls and bumps(shift.start, shift.path, *_surfaces(bodies), self.clear):
+            return True
+        return self.frames.left(shift, bodies.position, bodies.motion, reference, skin, dt)
 
     def _carried_along(self, bodies: Bodies, dt: float) -> tuple[Array, Array]:
         """Where the flow has taken the references, and what it leaves of the skins by the end of the step.
@@ -115,25 +125,33 @@ class Neighbours:
         """Make the lists, with skins for the present motion and no thinner than the `thinnest`."""
         old_pairs, old_walls = self.pairs, self.walls
         least, widest = SKIN * bodies.radius.min(), WIDEST * bodies.radius.mean()
-        self.skin = np.empty(bodies.count)
+        self.skin, self.frames = np.empty(bodies.count), Frames.of(bodies, dt)
+        shift = self.frames.shift(bodies.position, bodies.motion, bodies.position, dt)
+        everyone = np.arange(bodies.count, dtype=np.int32)
+        gaps = [wall.shape.gaps(everyone, bodies.position, bodies.radius)[0] for wall in bodies.walls]
+        self.clear = np.empty((len(gaps), len(shift.path)))
+        approach(shift.path, *_surfaces(bodies), self.clear)
         if bodies.flows and bodies.cell is not None:
             self.vectors = bodies.cell.vectors.copy()
             _set_flowing_skin(bodies, least, widest, dt, self.skin)
         else:
-            what = bodies.motion, least, widest, dt, self.skin
-            in_parts(lambda begin, end: _set_skin(begin, end, *what), bodies.count)
+            blow = 2.0 * shift.apart  # what a block may be slowed down, or sped up, by its neighbours
+            for gap, step in zip(gaps, self.clear):
+                foresee(self.frames.block, gap, AHEAD, step, blow)
+            what = (
+                self.frames.block, bodies.motion, shift.path, shift.apart, blow, shift.span,
+                self.frames.bridged(shift), least, widest, AHEAD, dt, self.skin,
+            )  # fmt: skip
+            in_parts(lambda begin, end: set_skin(begin, end, *what), bodies.count)
         if thinnest is not None:
             np.maximum(self.skin, thinnest, out=self.skin)
         expected = len(old_pairs.partner) * 5 // 4
         wide = bodies.radius + self.skin + 0.5 * bodies.reach
         self.pairs = find_pairs(bodies.position, wide, bodies.cell, capacity=expected)
-        everyone = np.arange(bodies.count, dtype=np.int32)
         self.walls = []
-        reach = bodies.reach
-        for wall, step in zip(bodies.walls, steps):
+        for wall, step, gap, clear in zip(bodies.walls, steps, gaps, self.clear):
             skin = max(least, 1.1 * step, min(AHEAD * step, widest)) if step > 0.0 or wall.guided else 0.0
-            gap, _ = wall.shape.gaps(everyone, bodies.position, bodies.radius)
-            near = np.flatnonzero(gap < self.skin + skin + reach).astype(np.int32)
+            near = list_near(gap, self.skin, skin + bodies.reach, self.frames.block, AHEAD, clear)
             self.walls.append(WallList(near, np.full(len(near), -1, np.int32), skin, 0.0, wall.shape.point.copy()))
         if self.builds:
             inherit(self.pairs, old_pairs)
@@ -159,31 +177,22 @@ def _wall_step(bodies: Bodies, w: int, dt: float) -> float:
     return step
 
 
+def _surfaces(bodies: Bodies) -> tuple[Array, NDArray[np.bool_]]:
+    """(walls, 3) normals, and (walls,) whether a wall is a plane that does not turn; of others any motion counts."""
+    flat = [isinstance(wall.shape, Plane) and not wall.drive.rotates for wall in bodies.walls]
+    normals = np.zeros((len(flat), 3))
+    for w, wall in enumerate(bodies.walls):
+        if isinstance(wall.shape, Plane):
+            normals[w] = wall.shape.normal
+    return normals, np.array(flat, np.bool_)
+
+
 def _set_flowing_skin(bodies: Bodies, least: float, widest: float, dt: float, skin: Array) -> None:
     """The same in a flow, which brings centres together by |L| d in a second."""
     strain = dt * strain_rate(bodies)
     step = dt * np.linalg.norm(bodies.velocity, axis=1) * (1.0 + strain)
     step = (step + strain * (bodies.radius + 0.5 * bodies.reach)) / (1.0 - strain)
     skin[:] = np.maximum(np.maximum(least, 1.1 * step), np.minimum(AHEAD * step, widest))
-
-
-@kernel
-def _set_skin(begin, end, motion, least, widest, dt, skin):  # type: ignore[no-untyped-def]
-    """A skin that lasts a few steps at the present speed of each grain."""
-    for i in range(begin, end):
-        step = dt * np.sqrt(motion[i, 0] ** 2 + motion[i, 1] ** 2 + motion[i, 2] ** 2)
-        skin[i] = max(least, 1.1 * step, min(AHEAD * step, widest))
-
-
-@kernel
-def _leaves_skin(begin, end, position, reference, motion, skin, dt):  # type: ignore[no-untyped-def]
-    """True when some grain may leave its skin within this step."""
-    for i in range(begin, end):
-        x, y, z = position[i, 0] - reference[i, 0], position[i, 1] - reference[i, 1], position[i, 2] - reference[i, 2]
-        speed = np.sqrt(motion[i, 0] ** 2 + motion[i, 1] ** 2 + motion[i, 2] ** 2)
-        if not np.sqrt(x * x + y * y + z * z) + dt * speed <= skin[i]:
-            return True
-    return False
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -203,4 +203,11 @@ def _renumber_lists(
     skin, reference = np.full(len(rows), -1.0), np.zeros((len(rows), 3))
     stay = rows >= 0
     skin[stay], reference[stay] = lists.skin[rows[stay]], lists.reference[rows[stay]]
-    return Neighbours(pairs, near, skin, reference, lists.builds, lists.vectors)
+    block = np.full(len(rows), -1, np.int32)
+    block[stay] = lists.frames.block[rows[stay]]
+    frames = replace(lists.frames, block=block)
+    clear = np.full((len(walls), int(frames.shape.prod())), -1.0)  # of walls that are new
+    for w, before in enumerate(old_walls):
+        if before >= 0:
+            clear[w] = lists.clear[before]
+    return Neighbours(pairs, near, skin, reference, lists.builds, lists.vectors, frames, clear)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..bodies import Bodies
 from ..contacts import Contacts
+from ..detect.frames import Frames
 from ..detect.grid import PairList
 from ..detect.neighbours import Neighbours, WallList
 from ..observe.report import Tally
@@ -45,6 +46,9 @@ def pack(simulation: Simulation) -> tuple[Arrays, str]:
     arrays |= {
         "skin": near.skin,
         "reference": near.reference,
+        "block": near.frames.block,
+        "block_shape": near.frames.shape,
+        "block_side": np.array([near.frames.side, near.frames.bridge]),
         "pair_start": near.pairs.start,
         "pair_partner": near.pairs.partner,
         "pair_last": near.pairs.last,
@@ -54,6 +58,7 @@ def pack(simulation: Simulation) -> tuple[Arrays, str]:
         "wall_last": np.concatenate([np.zeros(0, np.int32), *(wall.last for wall in near.walls)]),
         "wall_skin": np.array([wall.skin for wall in near.walls]),
         "wall_travel": np.array([wall.travel for wall in near.walls]),
+        "wall_clear": near.clear,
         "wall_seen_at": np.array([wall.point for wall in near.walls]).reshape(-1, 3),
         "contact_pairs": contacts.pairs,
         "contact_geometry": contacts.geometry,
@@ -173,6 +178,11 @@ def _clock(words: Any) -> Clock:
 
 def _neighbours(arrays: Arrays, builds: int) -> Neighbours:
     start = arrays["wall_start"]
+    frames = Frames.still(len(arrays["skin"]))  # as in earlier files
+    clear = arrays.get("wall_clear", np.zeros((len(start) - 1, 1)))
+    if "block" in arrays:
+        side, bridge = arrays["block_side"].tolist()
+        frames = Frames(arrays["block"], arrays["block_shape"], side, bridge)
     walls = [
         WallList(
             arrays["wall_grains"][start[w] : start[w + 1]].copy(),
@@ -186,7 +196,7 @@ def _neighbours(arrays: Arrays, builds: int) -> Neighbours:
     image = arrays.get("pair_image", np.zeros(len(arrays["pair_partner"]), np.int8))
     pairs = PairList(arrays["pair_start"], arrays["pair_partner"], arrays["pair_last"], image)
     vectors = arrays.get("list_vectors", np.eye(3))
-    return Neighbours(pairs, walls, arrays["skin"], arrays["reference"], builds, vectors)
+    return Neighbours(pairs, walls, arrays["skin"], arrays["reference"], builds, vectors, frames, clear)
 
 
 def _known(kind: Any, words: dict[str, Any]) -> dict[str, Any]:
