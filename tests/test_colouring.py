@@ -238,3 +238,19 @@ def test_diffusion_constant():
 def test_fixed_number_of_sweeps():
     report = Sweeps(order="coloured", criterion=FixedSweeps(7)).solve(prepare(chain(4), DT), np.random.default_rng(0))
     assert (report.sweeps, report.updates) == (7, 28)
+
+
+def test_several_sweeps_at_once_have_the_bits_of_one_after_another():
+    (_, one), (_, many) = bench.dense_problem(200, coloured=True), bench.dense_problem(200, coloured=True)
+    for problem, solver in ((one, Sweeps(order="coloured", criterion=FixedSweeps(7))), (many, None)):
+        rng = np.random.default_rng(5)
+        if solver is not None:
+            solver.solve(problem, rng)
+        else:
+            order = Coloured()
+            order.begin(problem)
+            for _ in range(7):
+                order.sweep(problem, rng)
+    assert one.forces.any()
+    np.testing.assert_array_equal(one.forces, many.forces)
+    np.testing.assert_array_equal(one.motion, many.motion)

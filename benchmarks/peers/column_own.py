@@ -31,9 +31,9 @@ def simulation(grains: int, bound: float) -> tuple[Column, rg.Simulation, list[t
     few, slack = SETTINGS[bound]
     sweeps = round(few * size**0.25)  # a higher column asks for more
     removed = 0.2 / size**0.25  # of an overlap in a step: what all layers gain together throws up the top
-    push = rg.RelaxedSweeps(order="ordered", criterion=rg.FixedSweeps(sweeps), gap=removed, slack=slack)
-    keep = rg.RelaxedSweeps(order="ordered", criterion=rg.FixedSweeps(sweeps))
-    stand = rg.RelaxedSweeps(order="ordered", criterion=rg.OverlapCriterion(3e-6), max_sweeps=2 * sweeps)
+    push = rg.RelaxedSweeps(order="coloured", omega=1.5, criterion=rg.FixedSweeps(sweeps), gap=removed, slack=slack)
+    keep = rg.RelaxedSweeps(order="coloured", omega=1.5, criterion=rg.FixedSweeps(sweeps))
+    stand = rg.RelaxedSweeps(order="coloured", omega=1.5, criterion=rg.OverlapCriterion(3e-6), max_sweeps=2 * sweeps)
     stages = [(PUSHED, push, 0.1), (MOVING, keep, 0.1), (1.0, stand, 0.2)]
     return column, rg.Simulation(scene, dt=0.1, solver=push), stages
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.random import Generator
+from numpy.typing import NDArray
 
 from .bench import dense_bodies
 from .contacts import ContactProblem
@@ -30,11 +30,10 @@ class Watched(Coloured):
     clock: Clock = time.perf_counter
     seconds = 0.0
 
-    def turn(self, problem: ContactProblem, rng: Generator, *, fresh: bool) -> int:
+    def _visit(self, problem: ContactProblem, colours: NDArray[np.int64]) -> None:
         begun = Watched.clock()
-        made = super().turn(problem, rng, fresh=fresh)
+        super()._visit(problem, colours)
         Watched.seconds += Watched.clock() - begun
-        return made
 
 
 def dense_run(grains: int, dimension: int = 3) -> Simulation:

@@ -110,6 +110,12 @@ class Momentum(Pace):
         self._choose(p, cosine, max(change, ROUNDING * square))
         return made
 
+    def sweeps(self, problem: ContactProblem, rng: Generator, number: int) -> int:
+        made = 0
+        while made < number:
+            made += self.sweep(problem, rng)
+        return made
+
     def checked_sweep(
         self, problem: ContactProblem, rng: Generator, epsilon: float, delta: float
     ) -> tuple[int, int, float]:

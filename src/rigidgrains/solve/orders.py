@@ -42,6 +42,11 @@ class Order:
         """One sweep."""
         loops(problem).sweep(self.sequence(rng), *problem.arrays, problem.dt)
 
+    def sweeps(self, problem: ContactProblem, rng: Generator, number: int) -> None:
+        """Several sweeps."""
+        for _ in range(number):
+            self.sweep(problem, rng)
+
     def checked_sweep(self, problem: ContactProblem, rng: Generator, epsilon: float, delta: float) -> tuple[int, float]:
         """One sweep; returns the number of contacts with |dR| > epsilon |R| + delta, and the sum of |R|."""
         unsettled, total = loops(problem).checked_sweep(self.sequence(rng), *problem.arrays, problem.dt, epsilon, delta)
@@ -153,18 +158,27 @@ class Coloured(Order):
     def sweep(self, problem: ContactProblem, rng: Generator) -> None:
         self.turn(problem, rng, fresh=True)
 
+    def sweeps(self, problem: ContactProblem, rng: Generator, number: int) -> None:
+        colours = [rng.permutation(self._colouring.count) for _ in range(number)]
+        if colours:
+            self._visit(problem, np.concatenate(colours))
+
     def turn(self, problem: ContactProblem, rng: Generator, *, fresh: bool) -> int:
         """One sweep, in the same order as the one before unless a fresh one is asked for."""
-        by = self._colouring
         if fresh:
-            self._colours = rng.permutation(by.count)
+            self._colours = rng.permutation(self._colouring.count)
+        self._visit(problem, self._colours)
+        return 1
+
+    def _visit(self, problem: ContactProblem, colours: NDArray[np.int64]) -> None:
+        """Colours in turn, of one sweep or of several."""
+        by = self._colouring
         loop, meeting = loops(problem).coloured_sweep, new_meeting()
-        what = meeting, self._colours, by.sequence, by.start, by.alone, *problem.arrays, problem.dt
+        what = meeting, colours, by.sequence, by.start, by.alone, *problem.arrays, problem.dt
         if len(by.sequence) < self.worth:
             loop(0, 1, *what)
         else:
             together(lambda thread, threads: loop(thread, threads, *what), meeting)
-        return 1
 
     def checked_sweep(self, problem: ContactProblem, rng: Generator, epsilon: float, delta: float) -> tuple[int, float]:
         before = problem.forces.copy()

@@ -32,6 +32,11 @@ class Pace:
         self.order.sweep(problem, rng)
         return 1
 
+    def sweeps(self, problem: ContactProblem, rng: Generator, number: int) -> int:
+        """So many sweeps, or a few more where they go in turns; returns how many."""
+        self.order.sweeps(problem, rng, number)
+        return number
+
     def checked_sweep(
         self, problem: ContactProblem, rng: Generator, epsilon: float, delta: float
     ) -> tuple[int, int, float]:

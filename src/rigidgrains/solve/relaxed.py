@@ -59,6 +59,9 @@ class Relaxation(Pace):
     def sweep(self, problem: ContactProblem, rng: Generator) -> int:
         return super().sweep(self._relaxed, rng)
 
+    def sweeps(self, problem: ContactProblem, rng: Generator, number: int) -> int:
+        return super().sweeps(self._relaxed, rng, number)
+
     def checked_sweep(
         self, problem: ContactProblem, rng: Generator, epsilon: float, delta: float
     ) -> tuple[int, int, float]:

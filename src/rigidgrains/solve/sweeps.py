@@ -205,7 +205,4 @@ def _asleep(problem: ContactProblem, verdict: Verdict) -> SolveReport:
 def _so_many(problem: ContactProblem, pace: Pace, rng: Generator, number: int) -> tuple[int, Verdict]:
     """A fixed number of sweeps, those that close included."""
     pace.begin(problem)
-    sweeps = 0
-    while sweeps < number - pace.closing:
-        sweeps += pace.sweep(problem, rng)
-    return sweeps, Verdict(True)
+    return pace.sweeps(problem, rng, number - pace.closing), Verdict(True)
