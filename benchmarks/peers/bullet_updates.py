@@ -19,7 +19,7 @@ except ImportError as reason:
 
 import numpy as np
 
-FEW, MANY, REPEATS = 10, 110, 3
+FEW, MANY, REPEATS = 10, 1010, 2
 
 
 def main(path: str) -> dict:

@@ -16,7 +16,7 @@ from column import MU, Column
 import rigidgrains as rg
 
 # By the bound on the mean overlap: sweeps a step for 1000 grains, and the overlap that is left alone
-SETTINGS = {6e-3: (7, 5e-3), 1e-3: (12, 8e-4)}
+SETTINGS = {6e-3: (10, 4e-3), 1e-3: (20, 6e-4)}
 # Until which part of the time overlaps are removed, and until which steps stay short; then it stands
 PUSHED, MOVING = 0.65, 0.72
 
@@ -34,7 +34,7 @@ def simulation(grains: int, bound: float) -> tuple[Column, rg.Simulation, list[t
     push = rg.RelaxedSweeps(order="coloured", omega=1.5, criterion=rg.FixedSweeps(sweeps), gap=removed, slack=slack)
     keep = rg.RelaxedSweeps(order="coloured", omega=1.5, criterion=rg.FixedSweeps(sweeps))
     stand = rg.RelaxedSweeps(order="coloured", omega=1.5, criterion=rg.OverlapCriterion(3e-6), max_sweeps=2 * sweeps)
-    stages = [(PUSHED, push, 0.1), (MOVING, keep, 0.1), (1.0, stand, 0.2)]
+    stages = [(PUSHED, push, 0.12), (MOVING, keep, 0.12), (1.0, stand, 0.2)]
     return column, rg.Simulation(scene, dt=0.1, solver=push), stages
 
 
