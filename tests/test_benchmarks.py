@@ -15,7 +15,11 @@ SMALL = 4  # cubes along a side: 89 grains
 
 @pytest.fixture(scope="module")
 def cells() -> ModuleType:
-    found = importlib.util.spec_from_file_location("benchmark_cells", FOLDER / "cells.py")
+    return load("cells")
+
+
+def load(name: str) -> ModuleType:
+    found = importlib.util.spec_from_file_location(f"benchmark_{name}", FOLDER / f"{name}.py")
     assert found is not None
     assert found.loader is not None
     module = importlib.util.module_from_spec(found)
@@ -50,3 +54,10 @@ def test_laws_that_no_grain_has_change_no_bit(cells):
     assert unused.simulation.bodies.laws == []
     assert np.array_equal(plain.simulation.bodies.motion, unused.simulation.bodies.motion)
     assert plain.simulation.contacts.count > 0
+
+
+def test_numberings_are_raced():
+    found = load("sorting").race(300, 1)
+    assert found["curve"] == 1.0
+    assert all(cost > 0.0 for cost in found.values())
+    assert found["apart, curve"] < found["apart, one diameter"] < found["apart, random"]

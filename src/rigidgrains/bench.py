@@ -16,6 +16,7 @@ import numpy as np
 
 from .bodies import Bodies
 from .contacts import ContactProblem, Contacts
+from .curve import morton
 from .detect.grid import near_pairs
 from .detect.neighbours import Neighbours
 from .simulation import Simulation
@@ -107,7 +108,7 @@ def dense_bodies(grains: int, dimension: int = 3) -> Bodies:
         square = np.meshgrid(np.arange(side), np.arange(side), [0], indexing="ij")
         site = 2 * np.stack(square, axis=-1).reshape(-1, 3)[:sites]
     site = rng.permutation(site)[:grains]
-    site = site[np.argsort(_morton(site), kind="stable")]
+    site = site[np.argsort(morton(site.astype(np.uint64)), kind="stable")]
     position = site.astype(float)
     velocity = 0.01 * rng.normal(size=position.shape) - 0.02 * (position - position.mean(axis=0))
     spin = 0.01 * rng.normal(size=position.shape) / RADIUS
@@ -181,15 +182,6 @@ def _steps(grains: int) -> Bodies:
     simulation = Simulation(dense_bodies(grains), dt=1e-4, solver=Sweeps(criterion=FixedSweeps(2)))
     simulation.run(steps=3)
     return simulation.bodies
-
-
-def _morton(site: np.ndarray) -> np.ndarray:
-    """Place of lattice sites along a Morton curve: the bits of the coordinates, interleaved."""
-    key = np.zeros(len(site), np.int64)
-    for bit in range(int(site.max()).bit_length()):
-        for axis in range(3):
-            key |= ((site[:, axis] >> bit) & 1) << (3 * bit + axis)
-    return key
 
 
 def _child(code: str, environment: dict[str, str] | None = None) -> float:

@@ -21,6 +21,7 @@ from .observe.base import Interrupt, Observer, StopRun, Trigger
 from .observe.report import Report, Tally
 from .solve.settings import make_solver
 from .solve.sweeps import SolveReport, Sweeps
+from .sorting import sort_grains
 from .stage.errors import StageError
 from .timestep import AutoStep, Clock
 
@@ -45,6 +46,7 @@ class Simulation:
     dt     : s, or "auto" or an AutoStep for steps as long as the motion allows; default `run.dt` of the scene
     solver : default `[solver]` of the scene
     seed   : of the one random generator, default `run.seed` of the scene; same seed, same bits
+    sort   : number grains anew along a curve in large systems, see sorting.py; default `run.sort` of the scene, or True
 
     `until` is the time (s) on which a run with dt = "auto" will end, inf between runs. `whole` says that bodies and
     contacts are those of a step that was taken: not before the first, nor after one that diverged. `midway` says that a
@@ -58,6 +60,7 @@ class Simulation:
         dt: float | str | AutoStep | None = None,
         solver: Sweeps | None = None,
         seed: int | None = None,
+        sort: bool | None = None,
     ) -> None:
         if isinstance(scene, Bodies):
             self.bodies = scene
@@ -66,6 +69,7 @@ class Simulation:
             dt = scene.run.time_step() if dt is None else dt
             seed = scene.run.seed if seed is None else seed
             solver = make_solver(scene.solver) if solver is None else solver
+            sort = scene.run.sort if sort is None else sort
         if self.bodies.count == 0 and not (self.bodies.stage and self.bodies.stage.inflows):
             raise ValueError("there are 0 grains to simulate; add some")
         self.auto: AutoStep | None = None
@@ -75,6 +79,7 @@ class Simulation:
         self.dt = dt  # type: ignore[assignment]
         self.solver = solver or Sweeps()
         self.seed = seed or 0
+        self.sort = True if sort is None else sort
         self.rng = np.random.default_rng(self.seed)
         self.neighbours = Neighbours()
         self.contacts = Contacts()
@@ -140,7 +145,7 @@ class Simulation:
     def step(self) -> None:
         """Advance by dt.
 
-        0. Stage: walls and grains come and go.
+        0. Stage: walls and grains come and go; large systems are numbered anew when they have mixed.
         1. Free velocity: what external forces and walls do on their own.
         2. Neighbours: who may touch whom; lists are reused while nobody left the skin. dt = "auto" is chosen here.
         3. Contacts: gaps, normals, masses, carried-over forces.
@@ -153,6 +158,7 @@ class Simulation:
         if bodies.cell is not None:
             bodies.cell.check(float(bodies.radius.max(initial=0.0)))
         self.whole, self.midway = False, True
+        sort_grains(self)
         self._keep_velocities()
         if self.auto is not None:
             self._try_step(self.auto)

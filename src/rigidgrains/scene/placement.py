@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..curve import morton
 from .cells import Array
 from .dense import place_dense
 from .grains import Grains
@@ -22,7 +23,7 @@ def place_grains(group: Grains, radius: Array, rng: np.random.Generator, room: R
         )
         raise room.error("region", group.region, message)
     position, order = place(group, radius, rng, room)
-    curve = np.argsort(morton(position, room.lower, room.upper), kind="stable")
+    curve = along_curve(position, room.lower, room.upper)
     return np.ascontiguousarray(position[curve]), order[curve]
 
 
@@ -45,21 +46,8 @@ def place(group: Grains, radius: Array, rng: np.random.Generator, room: Room) ->
     raise room.error("count", len(radius), message)
 
 
-def morton(position: Array, lower: Array, upper: Array) -> NDArray[np.uint64]:
-    """Code of each position along a Morton curve: the bits of its cell numbers in turn."""
+def along_curve(position: Array, lower: Array, upper: Array) -> NDArray[np.int64]:
+    """The order of positions along a Morton curve through the region."""
     edge = float((upper - lower).max()) / 2.0**20
     cell = np.clip((position - lower) / edge, 0.0, 2.0**21 - 1.0).astype(np.uint64)
-    return spread(cell[:, 0]) | spread(cell[:, 1]) << np.uint64(1) | spread(cell[:, 2]) << np.uint64(2)
-
-
-def spread(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Two zero bits between each two of the lowest 21 bits."""
-    for shift, mask in (
-        (32, 0x1F00000000FFFF),
-        (16, 0x1F0000FF0000FF),
-        (8, 0x100F00F00F00F00F),
-        (4, 0x10C30C30C30C30C3),
-        (2, 0x1249249249249249),
-    ):
-        x = (x | x << np.uint64(shift)) & np.uint64(mask)
-    return x
+    return np.argsort(morton(cell), kind="stable")

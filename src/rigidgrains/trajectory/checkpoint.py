@@ -89,6 +89,7 @@ def pack(simulation: Simulation) -> tuple[Arrays, str]:
         "clock": asdict(simulation.clock),
         "auto": None if simulation.auto is None else asdict(simulation.auto),
         "seed": simulation.seed,
+        "sort": simulation.sort,
         "whole": simulation.whole,
         "random": simulation.rng.bit_generator.state,
         "solver": encode(simulation.solver),
@@ -127,7 +128,7 @@ def unpack(
         )
     solver = decode(words["solver"]) if solver is None else solver
     clock = _clock(words["clock"])
-    simulation = Simulation(bodies, dt=clock.dt, solver=solver, seed=words["seed"])
+    simulation = Simulation(bodies, dt=clock.dt, solver=solver, seed=words["seed"], sort=words.get("sort", True))
     auto = None if words.get("auto") is None else AutoStep(**words["auto"])
     simulation.set_clock(clock, auto, arrays.get("step_sizes"))
     simulation.rng.bit_generator.state = words["random"]

@@ -12,6 +12,7 @@ from ..compiled import kernel
 from ..contacts import removed_part
 from ..observe import measure
 from ..observe.history import figures
+from ..sorting import by_id
 from . import cell_table, law_table, wall_table
 from .series import Cloud
 
@@ -54,7 +55,7 @@ def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[s
         "removed_part": removed_part(simulation.solver.gap),
         "slack": simulation.solver.slack * float(bodies.radius.mean()) if simulation.solver.slack else 0.0,
     }
-    return Cloud(
+    cloud = Cloud(
         simulation.time,
         bodies.position.astype(precision, copy=False),
         data={name: array.astype(precision, copy=False) for name, array in data.items()} | {"contact_number": number},
@@ -79,6 +80,12 @@ def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[s
         | cell_table.tables(bodies)
         | cell_table.motion(bodies, before),
     )
+    order = by_id(bodies)
+    if order is not None:
+        cloud.points = cloud.points[order]
+        for arrays in (cloud.data, cloud.once):
+            arrays |= {name: array[order] for name, array in arrays.items()}
+    return cloud
 
 
 def contacts(simulation: Simulation, *, precision: type) -> Cloud:
@@ -95,6 +102,11 @@ def contacts(simulation: Simulation, *, precision: type) -> Cloud:
         pair, rows.geometry[:count], rows.forces[:count], bodies.position, bodies.radius, point, normal, force, gap,
         status,
     )  # fmt: skip
+    order = by_id(bodies)
+    if order is not None:
+        place = np.arange(bodies.count + len(bodies.walls), dtype=np.int32)
+        place[order] = np.arange(bodies.count)
+        pair = place[pair]
     data = {"pair": pair, "normal": normal, "gap": gap, "force": force, "status": status}
     if bodies.cell is not None:
         data["image"] = IMAGES[rows.image[:count]].astype(np.int8)
