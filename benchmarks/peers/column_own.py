@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import time
+from functools import partial
 
 os.environ.update(NUMBA_NUM_THREADS="1", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", RIGIDGRAINS_THREADS="1")
 
@@ -15,30 +16,33 @@ from column import MU, Column
 
 import rigidgrains as rg
 
-# By the bound on the mean overlap: sweeps a step for 1000 grains, and the overlap that is left alone
-SETTINGS = {6e-3: (10, 4e-3), 1e-3: (20, 6e-4)}
+# By the bound on the mean overlap: the overlap that is left alone, and sweeps a step for 1000 grains, over-relaxed or
+# accelerated
+SETTINGS = {6e-3: (4e-3, 10, 6), 1e-3: (6e-4, 20, 11)}
+HIGH = 4000  # grains from which on momentum pays
 # Until which part of the time overlaps are removed, and until which steps stay short; then it stands
 PUSHED, MOVING = 0.65, 0.72
 
 
-def simulation(grains: int, bound: float) -> tuple[Column, rg.Simulation, list[tuple[float, rg.RelaxedSweeps, float]]]:
+def simulation(grains: int, bound: float) -> tuple[Column, rg.Simulation, list[tuple[float, rg.Sweeps, float]]]:
     """The column, its simulation, and the stages of the run: until when (over T), solver and longest step."""
     column = Column(grains)
     scene = rg.Scene(dimension=3, gravity=(0, 0, -1), friction=MU)
     scene.add_grains(positions=column.position, radii=column.radius, density=1.0)
     scene.add_box(lower=(0, 0, 0), upper=(column.width, column.width, column.height + 5), open=["top"])
     size = grains / 1000.0
-    few, slack = SETTINGS[bound]
-    sweeps = round(few * size**0.25)  # a higher column asks for more
+    slack, plain, accelerated = SETTINGS[bound]
+    sweeps = round((accelerated if grains > HIGH else plain) * size**0.25)  # a higher column asks for more
     removed = 0.2 / size**0.25  # of an overlap in a step: what all layers gain together throws up the top
-    push = rg.RelaxedSweeps(order="coloured", omega=1.5, criterion=rg.FixedSweeps(sweeps), gap=removed, slack=slack)
-    keep = rg.RelaxedSweeps(order="coloured", omega=1.5, criterion=rg.FixedSweeps(sweeps))
-    stand = rg.RelaxedSweeps(order="coloured", omega=1.5, criterion=rg.OverlapCriterion(3e-6), max_sweeps=2 * sweeps)
+    method = rg.AcceleratedSweeps if grains > HIGH else partial(rg.RelaxedSweeps, order="coloured", omega=1.5)
+    push = method(criterion=rg.FixedSweeps(sweeps), gap=removed, slack=slack)
+    keep = method(criterion=rg.FixedSweeps(sweeps))
+    stand = method(criterion=rg.OverlapCriterion(3e-6), max_sweeps=2 * sweeps)
     stages = [(PUSHED, push, 0.12), (MOVING, keep, 0.12), (1.0, stand, 0.2)]
     return column, rg.Simulation(scene, dt=0.1, solver=push), stages
 
 
-def settle(column: Column, run: rg.Simulation, stages: list[tuple[float, rg.RelaxedSweeps, float]]) -> rg.Report:
+def settle(column: Column, run: rg.Simulation, stages: list[tuple[float, rg.Sweeps, float]]) -> rg.Report:
     for until, solver, longest in stages:
         run.solver, run.dt = solver, rg.AutoStep(travel=1.0, longest=longest)
         report = run.run(until=until * column.time)
