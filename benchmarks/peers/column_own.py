@@ -18,7 +18,7 @@ import rigidgrains as rg
 
 # By the bound on the mean overlap: the overlap that is left alone, and sweeps a step for 1000 grains, over-relaxed or
 # accelerated
-SETTINGS = {6e-3: (4e-3, 10, 6), 1e-3: (6e-4, 20, 11)}
+SETTINGS = {6e-3: (4e-3, 10, 6), 1e-3: (6e-4, 15, 11)}
 HIGH = 4000  # grains from which on momentum pays
 # Until which part of the time overlaps are removed, and until which steps stay short; then it stands
 PUSHED, MOVING = 0.65, 0.72

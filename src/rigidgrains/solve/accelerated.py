@@ -30,6 +30,7 @@ GROWTH = 1.3, 4.0  # least and most of the growth that is reason at any time
 PROGRESS = 0.7  # of the least change before: what sweeps between two restarts must get below to be left alone longer
 STRAIGHT = 0.93  # mean cosine between change and step since the last restart: above, it is not momentum that grows
 KINK = 16.0  # growth that is reason even then
+WAIT = 6.0  # times L/d sweeps without a change below all before: then it is reason after all
 STEADY = 8.0  # times L/d sweeps after which momentum is held where changes and steps agree, not raised to one
 ANGLE = 0.7  # the cosine between change and step that steady momentum keeps: less means too much momentum
 GAIN = 0.05  # of 1 - beta, per sweep, by what the cosine lacks
@@ -91,7 +92,7 @@ class Momentum(Pace):
         self._weight = np.repeat(1.0 / problem.geometry[:, 5:6], problem.forces.shape[1], axis=1)
         self._weight[:, 0] = 1.0 / problem.geometry[:, 4]
         self._lowest = self._best_change = self._before = math.inf
-        self._sweeps = self._rescues = 0
+        self._sweeps = self._rescues = self._lowered = 0
         self._extent = extent_of(problem)
         self._growth, self._steady, self._damping = GROWTH[1], False, min(1.0 / self._extent, MOST)
         self._begin_anew()
@@ -140,7 +141,9 @@ class Momentum(Pace):
         if not math.isfinite(change) or (change > RUNAWAY * self._lowest and not plain):
             self._rescue(problem)
             return
-        self._lowest, self._least = min(self._lowest, change), min(self._least, change)
+        if change < self._lowest:
+            self._lowest, self._lowered = change, self._sweeps
+        self._least = min(self._least, change)
         self._turns, self._along = self._turns + 1, self._along + cosine
         if change <= SAVED * self._best_change:
             self._best_change = change
@@ -179,6 +182,7 @@ class Momentum(Pace):
         if self._sweeps <= PATIENCE * self._extent:
             return False
         straight = self._steady and self._rescues == 0 and self._along > STRAIGHT * self._turns
+        straight = straight and self._sweeps - self._lowered <= WAIT * self._extent
         if straight and change <= KINK * self._least:
             return False
         if change > self._growth * self._least:
