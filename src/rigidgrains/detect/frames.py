@@ -231,8 +231,9 @@ def foresee(block, gap, ahead, step, blow):  # type: ignore[no-untyped-def]
 @kernel
 def list_near(gap, skin, more, block, ahead, clear):  # type: ignore[no-untyped-def]
     """Grains that may reach a wall within some steps `clear` of their frames; it becomes what the others have left."""
-    near, count = np.empty(gap.size, np.int32), 0
-    farther = np.full(clear.size, np.inf)
+    near, count, farther = np.empty(gap.size, np.int32), 0, np.empty(clear.size)
+    for b in range(clear.size):
+        farther[b] = np.inf
     for i in range(gap.size):
         b = block[i] if block[i] >= 0 else -1 - block[i]
         away = gap[i] - skin[i] - more
@@ -241,7 +242,8 @@ def list_near(gap, skin, more, block, ahead, clear):  # type: ignore[no-untyped-
         else:
             near[count] = i
             count += 1
-    clear[:] = farther
+    for b in range(clear.size):
+        clear[b] = farther[b]
     return near[:count].copy()
 
 
