@@ -32,16 +32,16 @@ def turning(*, sort=True, **options):
     return simulation
 
 
-def flowing(**options):
-    return Simulation(gas(60, cell=cell_of(12.0, 12.0, rate=0.2 * SHEAR), speed=0.5), dt=0.02, **options)
+def flowing(*, sort=True, **options):
+    return Simulation(gas(60, cell=cell_of(12.0, 12.0, rate=0.2 * SHEAR), speed=0.5), dt=0.02, sort=sort, **options)
 
 
-def stream(**options):
-    return Simulation(hopper(laws=True, recycle="rain"), **options)
+def stream(*, sort=True, **options):
+    return Simulation(hopper(laws=True, recycle="rain"), sort=sort, **options)
 
 
-def piston(**options):
-    return Simulation(triangular(6, 7, mu=0.3, g=10.0), dt=1e-2, **options)
+def piston(*, sort=True, **options):
+    return Simulation(triangular(6, 7, mu=0.3, g=10.0), dt=1e-2, sort=sort, **options)
 
 
 WORLDS = {"drum": turning, "stream": stream, "cell": flowing, "piston": piston}
@@ -157,7 +157,7 @@ def test_frames_are_certified(world, often):
 
 
 def test_momentum_is_conserved(often):
-    simulation = Simulation(gas(60), dt=0.02)
+    simulation = Simulation(gas(60), dt=0.02, sort=True)
     bodies = simulation.bodies
     radius = dict(zip(bodies.id.tolist(), bodies.radius.tolist()))
     simulation.run(steps=100)
@@ -228,7 +228,7 @@ def test_springs_and_forces_stay_with_their_grains(often):
 
 def test_files_do_not_show_it(often, tmp_path):
     """Rows of all frames belong to the same grains, and so do displacements by rows and by ids."""
-    simulation = drum()
+    simulation = drum(sort=True)
     simulation.observe(rg.TrajectoryWriter(tmp_path / "run.vtkhdf"), every=10)
     simulation.run(steps=60)
     assert not (np.diff(simulation.bodies.id) > 0).all()
@@ -248,7 +248,7 @@ def test_mixed_grains_are_sorted_once(monkeypatch):
     ordered = bench.dense_bodies(4000)
     mix = np.random.default_rng(0).permutation(4000)
     bodies = grains(ordered.position[mix], ordered.radius[mix], 1.0, velocity=ordered.velocity[mix])
-    simulation = Simulation(bodies, dt=0.01, solver=rg.Sweeps(criterion=rg.FixedSweeps(2)))
+    simulation = Simulation(bodies, dt=0.01, solver=rg.Sweeps(criterion=rg.FixedSweeps(2)), sort=True)
     simulation.step()
     before = sorting.distance(simulation.neighbours.pairs, np.arange(4000))
     assert before > 500.0  # of random numbers: 4000/e^1.5
@@ -268,6 +268,13 @@ def test_it_is_left_when_not_wanted(why, often, monkeypatch):
     simulation = drum(sort=why == "few")
     simulation.run(steps=10)
     assert np.array_equal(simulation.bodies.id, np.arange(40))
+
+
+def test_nothing_is_sorted_unasked(often):
+    """Rows of arrays in a user's hands stay those of the same grains."""
+    simulation = Simulation(gas(60), dt=0.02)
+    simulation.run(steps=10)
+    assert np.array_equal(simulation.bodies.id, np.arange(60))
 
 
 def test_the_curve_visits_cells_as_it_should():

@@ -46,7 +46,7 @@ class Simulation:
     dt     : s, or "auto" or an AutoStep for steps as long as the motion allows; default `run.dt` of the scene
     solver : default `[solver]` of the scene
     seed   : of the one random generator, default `run.seed` of the scene; same seed, same bits
-    sort   : number grains anew along a curve in large systems, see sorting.py; default `run.sort` of the scene, or True
+    sort   : number grains anew along a curve in large systems, see sorting.py; default `run.sort` of the scene, or no
 
     `until` is the time (s) on which a run with dt = "auto" will end, inf between runs. `whole` says that bodies and
     contacts are those of a step that was taken: not before the first, nor after one that diverged. `midway` says that a
@@ -79,7 +79,7 @@ class Simulation:
         self.dt = dt  # type: ignore[assignment]
         self.solver = solver or Sweeps()
         self.seed = seed or 0
-        self.sort = True if sort is None else sort
+        self.sort = bool(sort)
         self.rng = np.random.default_rng(self.seed)
         self.neighbours = Neighbours()
         self.contacts = Contacts()

@@ -157,7 +157,7 @@ class Run(Section):
     )
     dt_max: Positive | None = Field(default=None, description="auto: the longest step (s)")
     dt_min: Positive | None = Field(default=None, description="auto: the shortest step (s)")
-    sort: bool = Field(default=True, description="number grains anew along a curve when a large system has mixed")
+    sort: bool = Field(default=False, description="number grains anew along a curve when a large system has mixed")
 
     def mistakes(self, dimension: int) -> Iterator[Problem]:
         for key in ("travel", "dt_max", "dt_min"):

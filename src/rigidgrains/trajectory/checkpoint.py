@@ -128,7 +128,7 @@ def unpack(
         )
     solver = decode(words["solver"]) if solver is None else solver
     clock = _clock(words["clock"])
-    simulation = Simulation(bodies, dt=clock.dt, solver=solver, seed=words["seed"], sort=words.get("sort", True))
+    simulation = Simulation(bodies, dt=clock.dt, solver=solver, seed=words["seed"], sort=words.get("sort", False))
     auto = None if words.get("auto") is None else AutoStep(**words["auto"])
     simulation.set_clock(clock, auto, arrays.get("step_sizes"))
     simulation.rng.bit_generator.state = words["random"]
