@@ -71,3 +71,12 @@ def fill_row(c, i, j, g, part, slack, mu, last, motion, carried, pairs, geometry
     stretch = math.sqrt(before / after) if after > 0.0 else 0.0
     forces[c, 0] = carried[last, 0]
     forces[c, 1], forces[c, 2], forces[c, 3] = stretch * x, stretch * y, stretch * z
+
+
+@kernel
+def deepest(first, last, geometry):  # type: ignore[no-untyped-def]
+    """The largest overlap of some contacts (m)."""
+    most = 0.0
+    for c in range(first, last):
+        most = max(most, -geometry[c, 7])
+    return most

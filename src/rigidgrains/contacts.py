@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .bodies import Bodies
-from .contact_rows import fill_pairs, fill_wall
+from .contact_rows import deepest, fill_pairs, fill_wall
 from .detect.candidates import Candidates, PairCandidates, WallCandidates, choose, overlooked
 from .detect.colours import COLOURS, Colouring
 from .detect.neighbours import Neighbours
@@ -93,6 +93,7 @@ class Contacts:
         self._pairs = np.empty((0, 2), np.int32)
         self._geometry = np.empty((0, 8))
         self._image = np.empty(0, np.int8)
+        self._numbers = np.empty(0, np.int32)
         self._forces = np.empty((0, 4))
         self._carried = np.empty((0, 4))
         self.memory = np.empty((0, 0))
@@ -189,7 +190,8 @@ class Contacts:
     @property
     def deepest(self) -> float:
         """m, the largest overlap at the beginning of the step."""
-        return max(0.0, -float(self.gap.min())) if self.count else 0.0
+        geometry = self.geometry
+        return float(max(in_parts(lambda first, last: deepest(first, last, geometry), self.count)))
 
     def forget(self) -> None:
         """Drop the forces: the next step starts without any."""
@@ -281,7 +283,9 @@ class Contacts:
         sizes = np.append(pairs, [rows.stop - rows.start for rows in self.wall_rows]).astype(np.int64)
         hubs = np.arange(len(pairs)) == COLOURS
         alone = np.append(hubs, [wall.guided for wall in bodies.walls]).astype(np.bool_)
-        return Colouring.of_rows(sizes, alone | gives_way(bodies.flow))
+        if self.count > len(self._numbers):
+            self._numbers = np.arange(len(self._pairs), dtype=np.int32)
+        return Colouring.of_rows(self._numbers[: self.count], sizes, alone | gives_way(bodies.flow))
 
     def _join(self, bodies: Bodies) -> None:
         """Tie the contacts to a cell that deforms: their branches, and the share of the cell in their masses.

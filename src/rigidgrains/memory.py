@@ -1,13 +1,51 @@
-"""Tables whose rows of eight numbers are cache lines: what moves to and from registers as a whole lies in one."""
+"""Memory: tables whose rows are cache lines, and arrays that are kept from one step to the next.
+
+A row of eight numbers that moves to and from registers as a whole lies in one line.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .threads import in_parts
+
 Array = NDArray[np.float64]
 
 LINE = 64  # bytes
+
+
+class Workspace:
+    """Arrays that are kept for the next time, each under a name: a step asks for memory only where it needs more.
+
+    A copy of a workspace is empty.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[str, NDArray[Any]] = {}
+
+    def __reduce__(self) -> tuple[type[Workspace], tuple[()]]:
+        return Workspace, ()
+
+    def take(self, name: str, rows: int, columns: int | None = None, *, kind: Any = np.float64) -> NDArray[Any]:
+        """(rows,) or (rows, columns), with whatever was in it; it is the same memory as under that name before.
+
+        A name may serve several purposes, one after the other. It always has the same columns and kind.
+        """
+        kept = self._kept.pop(name, None)
+        if kept is None or len(kept) < rows:
+            room = rows if kept is None else rows + rows // 8 + 16
+            del kept  # before more is asked for
+            kept = np.empty(room if columns is None else (room, columns), kind)
+        self._kept[name] = kept
+        return kept[:rows]
+
+
+def copy_rows(rows: Array, to: Array) -> None:
+    """Copy a table, on several threads if it is large."""
+    in_parts(lambda first, last: np.copyto(to[first:last], rows[first:last]), len(rows))
 
 
 def new_table(rows: int, columns: int) -> Array:

@@ -17,6 +17,7 @@ from .cell import CellError
 from .contacts import Contacts
 from .detect.neighbours import Neighbours
 from .flow import LARGEST, strain_rate
+from .memory import copy_rows
 from .observe.base import Interrupt, Observer, StopRun, Trigger
 from .observe.report import Report, Tally
 from .solve.settings import make_solver
@@ -338,7 +339,7 @@ class Simulation:
         """Remember the last good velocities; positions do not change until a step is known to be good."""
         if self._kept.shape != self.bodies.motion.shape:
             self._kept = np.empty_like(self.bodies.motion)
-        self._kept[:] = self.bodies.motion
+        copy_rows(self.bodies.motion, self._kept)
 
     def _go_back(self) -> None:
         """The state before the step in hand."""

@@ -21,9 +21,9 @@ from .bodies import Bodies
 from .compiled import kernel
 from .contacts import Contacts
 from .curve import morton
-from .detect.grid import PairList
 from .detect.images import OPPOSITE
 from .detect.neighbours import Neighbours, WallList
+from .detect.pairs import PairList
 
 if TYPE_CHECKING:
     from .simulation import Simulation

@@ -20,8 +20,8 @@ from ..compiled import kernel
 from ..flow import strain_rate
 from ..threads import in_parts
 from .colours import COLOURS
-from .grid import PairList
 from .neighbours import Neighbours, WallList
+from .pairs import PairList
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
@@ -100,9 +100,10 @@ def choose(
     coloured : number grain pairs colour after colour, not in list order
     """
     near = [_near_wall(bodies, w, listed, dt) for w, listed in enumerate(neighbours.walls)]
-    speed = _relative_speeds(bodies, neighbours, near, np.zeros(bodies.count) if speed is None else speed, dt)
+    speed = _relative_speeds(bodies, neighbours, near, dt, speed)
     margin = MARGIN * bodies.radius.min() + bodies.reach
-    pairs = _number_pairs(bodies, neighbours.pairs, speed, margin, BLOW * dt, coloured)
+    colour = neighbours.pairs.painted(coloured, neighbours.work)
+    pairs = _number_pairs(bodies, neighbours.pairs, speed, margin, BLOW * dt, colour, COLOURS + 1 if coloured else 1)
     candidates = Candidates(pairs, [], near, neighbours.builds)
     count = pairs.count
     for wall, listed in zip(near, neighbours.walls):
@@ -116,14 +117,19 @@ def choose(
 
 
 def _number_pairs(
-    bodies: Bodies, pairs: PairList, speed: Array, margin: float, ahead: float, coloured: bool
+    bodies: Bodies,
+    pairs: PairList,
+    speed: Array,
+    margin: float,
+    ahead: float,
+    colour: NDArray[np.int8],
+    colours: int,
 ) -> PairCandidates:
     """Give each candidate among the listed pairs its row: by colour, and in list order within each.
 
-    ahead : s, time for which the speed is to be reckoned with
+    ahead : s, time for which the speed is to be reckoned with; colour : of each listed pair, one of so many
     """
     row = np.empty_like(pairs.last) if pairs.spare is None else pairs.spare
-    colour, colours = pairs.painted(coloured), COLOURS + 1 if coloured else 1
     what = (
         pairs.start, pairs.partner, pairs.image, bodies.shifts, bodies.position, bodies.radius, speed, margin, ahead,
         colour, row,
@@ -172,7 +178,7 @@ def overlooked(bodies: Bodies, neighbours: Neighbours, dt: float, candidates: Ca
     unseen = unseen or any(in_parts(lambda begin, end: closes_unseen(begin, end, *what), bodies.count, weight=2))
     if not unseen:
         return None
-    return _relative_speeds(bodies, neighbours, near, np.zeros(bodies.count), dt)
+    return _relative_speeds(bodies, neighbours, near, dt)
 
 
 def _near_wall(bodies: Bodies, w: int, listed: WallList, dt: float) -> WallCandidates:
@@ -205,12 +211,16 @@ def sink(bodies: Bodies, w: int, near: WallCandidates, dt: float) -> Array:
 
 
 def _relative_speeds(
-    bodies: Bodies, neighbours: Neighbours, near: list[WallCandidates], speed: Array, dt: float
+    bodies: Bodies, neighbours: Neighbours, near: list[WallCandidates], dt: float, speed: Array | None = None
 ) -> Array:
     """A_i: the largest speed of grain i relative to any listed neighbour, and towards or away from a wall.
 
+    speed : least values, to be written over.
     A flow adds |L| d between centres at a distance d, which is at most twice the larger radius for grains that touch.
     """
+    if speed is None:
+        speed = neighbours.work.take("of each grain", bodies.count)
+        speed.fill(0.0)
     for wall in near:  # a wall lists each grain once
         raise_approach(wall.grains, wall.normal, wall.velocity, bodies.motion, speed)
     square = np.square(speed, out=speed)

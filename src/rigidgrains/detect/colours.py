@@ -39,11 +39,10 @@ class Colouring:
         return len(self.alone)
 
     @classmethod
-    def of_rows(cls, sizes: NDArray[np.int64], alone: NDArray[np.bool_]) -> Colouring:
-        """Rows that stand colour after colour; empty ones are left out."""
+    def of_rows(cls, rows: Index, sizes: NDArray[np.int64], alone: NDArray[np.bool_]) -> Colouring:
+        """Rows 0, 1, 2, ... that stand colour after colour; empty ones are left out."""
         used = sizes > 0
-        start = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes[used])])
-        return cls(np.arange(start[-1], dtype=np.int32), start, alone[used])
+        return cls(rows, np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes[used])]), alone[used])
 
     def of_some(self, rows: Index) -> Colouring:
         """The colours of some of the rows, given in rising order, where rows stand colour after colour."""
@@ -57,10 +56,13 @@ class Colouring:
 
 
 @kernel
-def paint_list(start, partner, colour):  # type: ignore[no-untyped-def]
-    """Each pair of a list takes the first colour that neither of its grains has."""
+def paint_list(start, partner, colour, met, taken):  # type: ignore[no-untyped-def]
+    """Each pair of a list takes the first colour that neither of its grains has.
+
+    met, taken : (n,) pairs of each grain, and their colours as bits
+    """
     n = start.size - 1
-    met, taken = np.zeros(n, np.int32), np.zeros(n, np.int64)
+    met[:], taken[:] = 0, 0
     for i in range(n):
         met[i] += start[i + 1] - start[i]
         for k in range(start[i], start[i + 1]):

@@ -10,14 +10,16 @@ All bounds are convex in time: where they hold at both ends of a step they hold 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..bodies import Bodies
 from ..compiled import kernel
+from ..memory import Workspace
 from ..threads import in_parts
+from .grid import corners
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
@@ -49,40 +51,71 @@ class Frames:
     block : (n,) of each grain; -1 - block for those whose motion does not count
     shape : (3,) blocks along each axis; side : m
     bridge : m, what two grains need to touch: the largest diameter, and the reach of laws
+    work  : where memory is taken from; of two frames with the same one only the later is good
     """
 
     block: Index
     shape: NDArray[np.int64]
     side: float
     bridge: float
+    work: Workspace = field(default_factory=Workspace, repr=False)
+    _sorted: tuple[Index, Index, NDArray[np.bool_]] | None = field(default=None, init=False, repr=False)
 
     @classmethod
-    def still(cls, grains: int) -> Frames:
+    def still(cls, grains: int, work: Workspace | None = None) -> Frames:
         """One frame for all that does not move."""
-        return cls(np.full(grains, -1, np.int32), np.ones(3, np.int64), math.inf, 0.0)
+        work = Workspace() if work is None else work
+        block = work.take("block", grains, kind=np.int32)
+        block.fill(-1)
+        return cls(block, np.ones(3, np.int64), math.inf, 0.0, work)
 
     @classmethod
-    def of(cls, bodies: Bodies, dt: float) -> Frames:
-        """Blocks for grains as they move now; in a periodic cell, where adjacent is another matter, one at rest."""
-        if bodies.cell is not None or not bodies.count:
-            return cls.still(bodies.count)
-        block, shape = np.empty(bodies.count, np.int32), np.empty(3, np.int64)
+    def of(cls, bodies: Bodies, dt: float, work: Workspace) -> Frames:
+        """Blocks for grains as they move now; in a periodic cell, where adjacent is another matter, one at rest.
+
+        Grains whose velocity differs from the mean by more than FAST mean squares do not count. Blocks are no more than
+        grains, however far these have flown.
+        """
+        n, position, motion = bodies.count, bodies.position, bodies.motion
+        if bodies.cell is not None or not n:
+            return cls.still(n, work)
+        block, shape = work.take("block", n, kind=np.int32), np.empty(3, np.int64)
+        lower, upper = corners(position)
+        mean, square = mean_motion(n, motion)
         bridge = 2.0 * float(bodies.radius.max()) + bodies.reach
-        side = place(
-            bodies.position, bodies.motion, bridge, 2.0 * BLOCK * bodies.mean_radius, 8.0 * dt, FAST**2, shape, block
-        )
-        return cls(block, shape, side, bridge)
+        side = cut(lower, upper, bridge + max(2.0 * BLOCK * bodies.mean_radius, 8.0 * dt * math.sqrt(square)), n, shape)
+        what = position, motion, lower, side, shape, mean, FAST**2 * square, block
+        in_parts(lambda begin, end: place(begin, end, *what), n, weight=2)
+        return cls(block, shape, side, bridge, work)
 
     def shift(self, position: Array, motion: Array, reference: Array, dt: float) -> Shift:
         """Where frames go in this step: as the grains that count do on average, of all blocks where one has none."""
-        blocks = int(self.shape.prod())
-        start, path = np.empty((blocks, 3)), np.empty((blocks, 3))
-        settled = follow(self.block, position, motion, reference, dt, start, path)
-        if settled:  # nobody leads
-            return Shift(path, start, np.zeros(blocks), 0.0)
-        apart = np.zeros(blocks)
-        span = max(part_ways(start, self.shape, apart), part_ways(path, self.shape, apart))
-        return Shift(path, start, apart, span)
+        blocks, work = int(self.shape.prod()), self.work
+        start, path, apart = work.take("start", blocks, 3), work.take("path", blocks, 3), work.take("apart", blocks)
+        apart.fill(0.0)
+        first, leader, others = self._leaders(blocks)
+        what = first, leader, position, motion, reference, dt, start, path
+        in_parts(lambda begin, end: follow(begin, end, *what), blocks, weight=1 + len(self.block) // blocks)
+        if settle(first, others, start, path):  # nobody leads
+            return Shift(path, start, apart, 0.0)
+        return Shift(path, start, apart, max(self._span(start, apart), self._span(path, apart)))
+
+    def _leaders(self, blocks: int) -> tuple[Index, Index, NDArray[np.bool_]]:
+        """The grains that count, block after block, see `sort_leaders`; found when they are first asked for."""
+        if self._sorted is None:
+            first = self.work.take("first leader", blocks + 2, kind=np.int32)
+            leader = self.work.take("leader", len(self.block), kind=np.int32)
+            others = self.work.take("others", blocks, kind=np.bool_)
+            sort_leaders(self.block, first, leader, others)
+            self._sorted = first, leader, others
+        return self._sorted
+
+    def _span(self, path: Array, apart: Array) -> float:
+        """Raise `apart` to half of the most that an adjacent block has come away; returns the most of any two (m)."""
+        found = in_parts(lambda begin, end: part_ways(begin, end, path, self.shape, apart), len(path), weight=16)
+        ends = list(zip(*found))
+        x, y, z = (max(most) - min(least) for least, most in zip(ends[:3], ends[3:]))
+        return math.sqrt(x * x + y * y + z * z)
 
     def bridged(self, shift: Shift) -> float:
         """m, how far a grain may come in its frame without meeting one of a block that is not adjacent."""
@@ -98,76 +131,99 @@ class Frames:
 
 
 @kernel
-def place(position, motion, bridge, least, ahead, fast, shape, block):  # type: ignore[no-untyped-def]
-    """Find the block of each grain; returns the side of a block.
-
-    Grains whose velocity differs from the mean by more than `fast` mean squares do not count. Blocks are no more than
-    grains, however far these have flown.
-    """
-    n = block.size
-    lower, upper = position[0].copy(), position[0].copy()
+def mean_motion(n, motion):  # type: ignore[no-untyped-def]
+    """Mean velocity of the grains, and the mean square of what each differs from it."""
     mean, square = np.zeros(3), 0.0
     for i in range(n):
         for a in range(3):
-            lower[a], upper[a] = min(lower[a], position[i, a]), max(upper[a], position[i, a])
             mean[a] += motion[i, a]
     mean /= n
     for i in range(n):
         for a in range(3):
             square += (motion[i, a] - mean[a]) ** 2 / n
-    side = bridge + max(least, ahead * np.sqrt(square))
+    return mean, square
+
+
+@kernel
+def cut(lower, upper, side, n, shape):  # type: ignore[no-untyped-def]
+    """Cut a box into no more than n blocks; returns their side, at least the given one."""
     while np.prod(np.floor((upper - lower) / side) + 1.0) > n:
         side *= 1.25
     for a in range(3):
         shape[a] = np.int64((upper[a] - lower[a]) / side) + 1
-    for i in range(n):
-        at = np.int64(0)
-        for a in (2, 1, 0):
-            at = at * shape[a] + min(np.int64((position[i, a] - lower[a]) / side), shape[a] - 1)
-        x, y, z = motion[i, 0] - mean[0], motion[i, 1] - mean[1], motion[i, 2] - mean[2]
-        block[i] = at if x * x + y * y + z * z <= fast * square else -1 - at
     return side
 
 
 @kernel
-def follow(block, position, motion, reference, dt, start, path):  # type: ignore[no-untyped-def]
-    """Mean displacement of each block at the beginning and at the end of a step; NaN without grains.
+def place(begin, end, position, motion, lower, side, shape, mean, fast, block):  # type: ignore[no-untyped-def]
+    """Find the blocks of some grains."""
+    for i in range(begin, end):
+        at = np.int64(0)
+        for a in (2, 1, 0):
+            at = at * shape[a] + min(np.int64((position[i, a] - lower[a]) / side), shape[a] - 1)
+        x, y, z = motion[i, 0] - mean[0], motion[i, 1] - mean[1], motion[i, 2] - mean[2]
+        block[i] = at if x * x + y * y + z * z <= fast else -1 - at
 
-    Returns whether nobody counts, and all stays where it is.
-    """
-    blocks = len(start)
-    leading, members = np.zeros(blocks), np.zeros(blocks)
-    start[:], path[:] = 0.0, 0.0
+
+@kernel
+def sort_leaders(block, first, leader, others):  # type: ignore[no-untyped-def]
+    """Sort the grains that count by block: leader[first[b]:first[b + 1]]; others tells where there are some besides."""
+    first[:], others[:] = 0, False
     for i in range(block.size):
-        b = block[i]
-        if b < 0:
-            members[-1 - b] += 1.0
-            continue
-        leading[b] += 1.0
-        for a in range(3):
-            x = position[i, a] - reference[i, a]
-            start[b, a] += x
-            path[b, a] += x + dt * motion[i, a]
-    count = leading.sum()
+        if block[i] < 0:
+            others[-1 - block[i]] = True
+        else:
+            first[block[i] + 2] += 1
+    for b in range(2, first.size):
+        first[b] += first[b - 1]
+    for i in range(block.size):
+        if block[i] >= 0:
+            leader[first[block[i] + 1]] = i
+            first[block[i] + 1] += 1
+
+
+@kernel
+def follow(begin, end, first, leader, position, motion, reference, dt, start, path):  # type: ignore[no-untyped-def]
+    """Sum of the displacements in some blocks at the beginning and at the end of a step."""
+    for b in range(begin, end):
+        s_x, s_y, s_z, p_x, p_y, p_z = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for k in range(first[b], first[b + 1]):
+            i = leader[k]
+            x, y, z = (
+                position[i, 0] - reference[i, 0],
+                position[i, 1] - reference[i, 1],
+                position[i, 2] - reference[i, 2],
+            )
+            s_x, s_y, s_z = s_x + x, s_y + y, s_z + z
+            p_x, p_y, p_z = p_x + (x + dt * motion[i, 0]), p_y + (y + dt * motion[i, 1]), p_z + (z + dt * motion[i, 2])
+        start[b, 0], start[b, 1], start[b, 2] = s_x, s_y, s_z
+        path[b, 0], path[b, 1], path[b, 2] = p_x, p_y, p_z
+
+
+@kernel
+def settle(first, others, start, path):  # type: ignore[no-untyped-def]
+    """Turn sums into means; NaN for a block without grains. Returns whether nobody counts: then all stays as it is."""
+    blocks = len(start)
+    count = np.float64(first[blocks])
     if count == 0.0:
         return True
     for a in range(3):
         all_start, all_path = start[:, a].sum() / count, path[:, a].sum() / count
         for b in range(blocks):
-            if leading[b] > 0.0:
-                start[b, a] /= leading[b]
-                path[b, a] /= leading[b]
+            if first[b + 1] > first[b]:
+                start[b, a] /= np.float64(first[b + 1] - first[b])
+                path[b, a] /= np.float64(first[b + 1] - first[b])
             else:
-                start[b, a] = all_start if members[b] > 0.0 else np.nan
-                path[b, a] = all_path if members[b] > 0.0 else np.nan
+                start[b, a] = all_start if others[b] else np.nan
+                path[b, a] = all_path if others[b] else np.nan
     return False
 
 
 @kernel
-def part_ways(path, shape, apart):  # type: ignore[no-untyped-def]
-    """Raise `apart` to half of the most that an adjacent block has come away; returns the most of any two."""
+def part_ways(begin, end, path, shape, apart):  # type: ignore[no-untyped-def]
+    """Raise `apart` for some blocks; returns the least and the most that they have come along each axis."""
     lower, upper = np.full(3, np.inf), np.full(3, -np.inf)
-    for b in range(len(path)):
+    for b in range(begin, end):
         if np.isnan(path[b, 0]):
             continue
         for a in range(3):
@@ -184,7 +240,7 @@ def part_ways(path, shape, apart):  # type: ignore[no-untyped-def]
                     )
                     if away > 4.0 * apart[b] ** 2:
                         apart[b] = 0.5 * np.sqrt(away)
-    return np.sqrt(((upper - lower) ** 2).sum())
+    return lower[0], lower[1], lower[2], upper[0], upper[1], upper[2]
 
 
 @kernel
@@ -217,58 +273,3 @@ def set_skin(  # type: ignore[no-untyped-def]
         own = np.sqrt(x * x + y * y + z * z)
         step = own + (apart[b] if own <= bridged else span)
         skin[i] = max(least, 1.1 * step, min(ahead * step, widest), own + BLOW * blow[b])
-
-
-@kernel
-def foresee(block, gap, ahead, step, blow):  # type: ignore[no-untyped-def]
-    """Raise what a block may be slowed down to its step towards a wall that it will meet."""
-    for i in range(block.size):
-        b = block[i] if block[i] >= 0 else -1 - block[i]
-        if blow[b] < step[b] and gap[i] < ahead * step[b]:
-            blow[b] = step[b]
-
-
-@kernel
-def list_near(gap, skin, more, block, ahead, clear):  # type: ignore[no-untyped-def]
-    """Grains that may reach a wall within some steps `clear` of their frames; it becomes what the others have left."""
-    near, count, farther = np.empty(gap.size, np.int32), 0, np.empty(clear.size)
-    for b in range(clear.size):
-        farther[b] = np.inf
-    for i in range(gap.size):
-        b = block[i] if block[i] >= 0 else -1 - block[i]
-        away = gap[i] - skin[i] - more
-        if away > ahead * clear[b]:
-            farther[b] = min(farther[b], away)
-        else:
-            near[count] = i
-            count += 1
-    for b in range(clear.size):
-        clear[b] = farther[b]
-    return near[:count].copy()
-
-
-@kernel
-def _towards(path, b, normals, flat, w):  # type: ignore[no-untyped-def]
-    """How far a frame comes towards a wall; in whatever direction it goes if that is not a plane."""
-    if flat[w]:
-        return -(path[b, 0] * normals[w, 0] + path[b, 1] * normals[w, 1] + path[b, 2] * normals[w, 2])
-    return np.sqrt(path[b, 0] ** 2 + path[b, 1] ** 2 + path[b, 2] ** 2)
-
-
-@kernel
-def approach(path, normals, flat, step):  # type: ignore[no-untyped-def]
-    """How far frames come towards each wall, 0 for those that go away from it."""
-    for w in range(len(flat)):
-        for b in range(len(path)):
-            step[w, b] = max(_towards(path, b, normals, flat, w), 0.0)
-
-
-@kernel
-def bumps(start, path, normals, flat, clear):  # type: ignore[no-untyped-def]
-    """True when a frame has come so close to a wall that a grain that is not listed could touch it."""
-    for w in range(len(flat)):
-        for b in range(len(path)):
-            ends = max(_towards(start, b, normals, flat, w), _towards(path, b, normals, flat, w))
-            if ends > clear[w, b]:  # not where there are no grains
-                return True
-    return False

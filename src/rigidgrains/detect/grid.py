@@ -8,14 +8,15 @@ the scene: cells far apart may share a bucket, and their keys tell them apart.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import threading
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..compiled import kernel
+from ..memory import Workspace
 from ..threads import in_parts
-from .colours import paint_list
+from .pairs import PairList
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
@@ -24,124 +25,152 @@ CROWD = 1.25  # times the median radius: as large as most
 ALONE = 1.3  # times that: the largest is worth a level of its own
 
 
-@dataclass
-class PairList:
-    """Pairs in rows: grain i meets partner[start[i]:start[i + 1]].
-
-    last  : for each pair the row of its contact in the previous step, -1 for none
-    image : code of the image of the partner that is meant, see cell.py; 0 for the partner itself
-    tested : pairs whose distance was looked at in the search
-    colour : of each pair, see `painted`; coloured : whether they differ
-    """
-
-    start: NDArray[np.int64]
-    partner: Index
-    last: Index
-    image: NDArray[np.int8]
-    tested: int = 0
-    colour: NDArray[np.int8] | None = None
-    coloured: bool = False
-    spare: Index | None = None  # rows that nobody needs any more, to be written over
-
-    def painted(self, coloured: bool) -> NDArray[np.int8]:
-        """Colours such that pairs of one colour share no grain, see colours.py; all 0 if that is not wanted."""
-        if self.colour is None or self.coloured != coloured:
-            self.colour, self.coloured = np.zeros(len(self.partner), np.int8), coloured
-            if coloured:
-                paint_list(self.start, self.partner, self.colour)
-        return self.colour
-
-    @classmethod
-    def empty(cls, grains: int) -> PairList:
-        none = np.empty(0, np.int32)
-        return cls(np.zeros(grains + 1, np.int64), none, none.copy(), np.empty(0, np.int8))
-
-
 def near_pairs(
-    position: Array, radius: Array, reach: float = 0.0, *, capacity: int = 0, rows: int | None = None
+    position: Array,
+    radius: Array,
+    reach: float = 0.0,
+    *,
+    capacity: int = 0,
+    rows: int | None = None,
+    work: Workspace | None = None,
+    turn: int = 0,
 ) -> PairList:
     """All pairs with gap < reach, each once, in the row of the lower number.
 
     radius : (n,) m, with whatever skin each grain is given; capacity : pairs to expect
     rows   : grains beyond so many are ghosts, and most pairs of two ghosts are left out
+    work   : where memory is taken from; lists of different turns do not share any
     """
-    found = _find(position, radius + 0.5 * reach, capacity, len(radius) if rows is None else rows)
-    start = np.zeros(len(radius) + 1, np.int64)
+    work, n = Workspace() if work is None else work, len(radius)
+    # What is found lies, for the time being, where last rows will be.
+    shelf = Shelf(*(work.take(f"{name} {turn}", capacity, kind=np.int32) for name in ("last", "spare")))
+    found = _find(position, radius + 0.5 * reach if reach else radius, shelf, n if rows is None else rows, work)
+    start = work.take(f"start {turn}", n + 1, kind=np.int64)
+    start.fill(0)
     for _, row, _ in found:
         _count(row, start)
     np.cumsum(start, out=start)
-    partner, place = np.empty(start[-1], np.int32), start[:-1].copy()
-    for _, row, other in found:
-        _sort(row, other, place, partner)
-    tested = sum(tests for tests, _, _ in found)
-    return PairList(start, partner, np.full(start[-1], -1, np.int32), np.zeros(start[-1], np.int8), tested)
+    pairs, place = PairList.new(start, work, turn), work.take("key", n, kind=np.int64)
+    place[:] = start[:-1]
+    for tests, row, other in found:
+        _sort(row, other, place, pairs.partner)
+        pairs.tested += tests
+    pairs.last.fill(-1)
+    return pairs
 
 
-def _find(position: Array, radius: Array, capacity: int, rows: int) -> list[tuple[int, Index, Index]]:
+def _find(position: Array, radius: Array, shelf: Shelf, rows: int, work: Workspace) -> list[tuple[int, Index, Index]]:
     """Fill the grid and search it part by part: tests, rows and partners of each part."""
     n = len(radius)
-    level, size, largest = _levels(radius)
-    origin, end = _corners(position)
-    span = end - origin
-    extent = np.floor(span / size[:, None]).astype(np.int64) + 1  # cells per level and axis
+    level, size, largest, population = _levels(radius, work)
+    origin, end = corners(position)
+    extent = np.floor((end - origin) / size[:, None]).astype(np.int64) + 1  # cells per level and axis
     extent[:, :2] |= 1  # odd strides spread shared buckets evenly
-    population = np.bincount(level, minlength=len(size))
     buckets = 2 ** np.ceil(np.log2(np.maximum(2 * population, 16))).astype(np.int64)
     table = np.concatenate(([0], np.cumsum(buckets)))
-    first = np.zeros(table[-1] + 1, np.int32)
-    member, key, sphere = np.empty(n, np.int32), np.empty(n, np.int64), np.empty((n, 4))
+    first, member = work.take("first", int(table[-1]) + 1, kind=np.int32), work.take("member", n, kind=np.int32)
+    key, sphere = work.take("key", n, kind=np.int64), work.take("sphere", n, 4)
+    first.fill(0)
     _fill(position, radius, level, origin, size, extent, table, first, member, key, sphere)
     cells = position, radius, level, origin, size, largest, extent, table, first, member, key, sphere, rows
 
     def search(begin: int, end: int) -> tuple[int, Index, Index]:
-        room = (max(capacity, 16 * n) * (end - begin)) // n + 65  # one place is scratch
+        room = (max(shelf.room, 16 * n) * (end - begin)) // n + 65  # one place is scratch
         while True:
             row, partner = np.empty(room, np.int32), np.empty(room, np.int32)
             found, tested = _search(begin, end, *cells, row, partner)
             if found < room:
-                return tested, row[:found], partner[:found]
+                return tested, *shelf.put(row[:found], partner[:found])
             room = found + 1
 
     return in_parts(search, n, weight=16)
 
 
-def _levels(radius: Array) -> tuple[Index, Array, Array]:
-    """Level of each grain, cell size and largest radius of each level, the coarsest first.
+class Shelf:
+    """Room for the pairs that parts of a search find, in whatever order they come."""
+
+    def __init__(self, row: Index, partner: Index) -> None:
+        self._row, self._partner, self.room = row, partner, len(row)
+        self._used, self._lock = 0, threading.Lock()
+
+    def put(self, row: Index, partner: Index) -> tuple[Index, Index]:
+        """The same pairs where they may stay; as they are if the shelf is full."""
+        with self._lock:
+            place = slice(self._used, self._used + len(row))
+            if place.stop > self.room:
+                return row, partner
+            self._used = place.stop
+        self._row[place], self._partner[place] = row, partner
+        return self._row[place], self._partner[place]
+
+
+def _levels(radius: Array, work: Workspace) -> tuple[Index, Array, Array, NDArray[np.int64]]:
+    """Level of each grain; cell size, largest radius and number of grains of each level, the coarsest first.
 
     Each level has grains of half the size of the one before. Those of the crowd share one, where sizes differ little;
     a few that are larger, or have a wide skin, have coarser ones of their own, and nobody else searches far for them.
     """
-    top, smallest = float(radius.max()), float(radius.min())
-    crowd = min(top, CROWD * float(np.partition(radius, len(radius) // 2)[len(radius) // 2]))
-    if top <= ALONE * crowd:
-        crowd = top
+    n, top, smallest = len(radius), float(radius.max()), float(radius.min())
+    level, crowd = work.take("level", n, kind=np.int32), top
+    if top > ALONE * (CROWD * smallest):  # otherwise the median is not so small
+        halves = work.take("key", n, kind=np.int64).view(np.float64)
+        halves[:] = radius
+        halves.partition(n // 2)
+        crowd = min(top, CROWD * float(halves[n // 2]))
+        if top <= ALONE * crowd:
+            crowd = top
     if top == crowd and smallest > 0.5 * top:  # one level holds all
-        return np.zeros(len(radius), np.int32), np.array([2.0 * top]), np.array([top])
+        level.fill(0)
+        return level, np.array([2.0 * top]), np.array([top]), np.array([n])
     coarsest = math.floor(math.log2(crowd / top))
-    level = np.empty(len(radius), np.int32)
-    largest = np.zeros(math.floor(math.log2(crowd / smallest)) - coarsest + 2)
-    _assign(radius, crowd, coarsest, level, largest)
-    used = largest > 0.0
-    return (np.cumsum(used) - 1).astype(np.int32)[level], 2.0 * largest[used], largest[used]
+    levels = math.floor(math.log2(crowd / smallest)) - coarsest + 2
+
+    def assign(begin: int, end: int) -> tuple[Array, NDArray[np.int64]]:
+        largest, population = np.zeros(levels), np.zeros(levels, np.int64)
+        _assign(begin, end, radius, crowd, coarsest, level, largest, population)
+        return largest, population
+
+    found = in_parts(assign, n, weight=2)
+    largest = np.max([part for part, _ in found], axis=0)
+    population = np.sum([part for _, part in found], axis=0)
+    used = population > 0
+    number = (np.cumsum(used) - 1).astype(np.int32)
+    in_parts(lambda begin, end: _renumber(begin, end, number, level), n)
+    return level, 2.0 * largest[used], largest[used], population[used]
+
+
+def corners(position: Array) -> tuple[Array, Array]:
+    """The corners of the box that holds all positions; several times as quick as numpy along an axis."""
+    ends = list(zip(*in_parts(lambda begin, end: _corners(begin, end, position), len(position))))
+    return np.array([min(end) for end in ends[:3]]), np.array([max(end) for end in ends[3:]])
 
 
 @kernel
-def _assign(radius, crowd, coarsest, level, largest):  # type: ignore[no-untyped-def]
-    """The level of each grain, and the largest of each; levels may be empty."""
-    for i in range(radius.size):
+def _assign(begin, end, radius, crowd, coarsest, level, largest, population):  # type: ignore[no-untyped-def]
+    """The level of some grains, the largest of each and how many there are; levels may be empty."""
+    for i in range(begin, end):
         a = min(max(np.int64(np.floor(np.log2(crowd / radius[i]))) - coarsest, 0), largest.size - 1)
         level[i] = a
         largest[a] = max(largest[a], radius[i])
+        population[a] += 1
 
 
 @kernel
-def _corners(position):  # type: ignore[no-untyped-def]
-    """The corners of the box that holds all positions; in one pass, several times as quick as numpy along an axis."""
-    lower, upper = position[0].copy(), position[0].copy()
-    for i in range(1, position.shape[0]):
-        for a in range(3):
-            lower[a], upper[a] = min(lower[a], position[i, a]), max(upper[a], position[i, a])
-    return lower, upper
+def _renumber(begin, end, number, level):  # type: ignore[no-untyped-def]
+    """New numbers for the levels of some grains."""
+    for i in range(begin, end):
+        level[i] = number[level[i]]
+
+
+@kernel
+def _corners(begin, end, position):  # type: ignore[no-untyped-def]
+    """The same of some."""
+    x, y, z = position[begin, 0], position[begin, 1], position[begin, 2]
+    most_x, most_y, most_z = x, y, z
+    for i in range(begin + 1, end):
+        x, y, z = min(x, position[i, 0]), min(y, position[i, 1]), min(z, position[i, 2])
+        most_x, most_y, most_z = max(most_x, position[i, 0]), max(most_y, position[i, 1]), max(most_z, position[i, 2])
+    return x, y, z, most_x, most_y, most_z
 
 
 @kernel
@@ -267,22 +296,3 @@ def _sort(row, other, place, partner):  # type: ignore[no-untyped-def]
     for k in range(row.size):
         partner[place[row[k]]] = other[k]
         place[row[k]] += 1
-
-
-def inherit(new: PairList, old: PairList) -> None:
-    """Hand each pair of a new list the contact row it had in the old one: pairs keep their identity."""
-    lists = new.start, new.partner, new.image, new.last, old.start, old.partner, old.image, old.last
-    in_parts(lambda begin, end: _inherit(begin, end, *lists), len(new.start) - 1)
-
-
-@kernel
-def _inherit(  # type: ignore[no-untyped-def]
-    begin, end, start, partner, image, last, old_start, old_partner, old_image, old_last
-):
-    """The pairs of some grains."""
-    for i in range(begin, end):
-        for k in range(start[i], start[i + 1]):
-            for m in range(old_start[i], old_start[i + 1]):
-                if old_partner[m] == partner[k] and old_image[m] == image[k]:
-                    last[k] = old_last[m]
-                    break

@@ -8,25 +8,42 @@ from numpy.typing import NDArray
 from ..bodies import Bodies
 from ..cell import IMAGES, Cell, encode
 from ..compiled import kernel
-from .grid import PairList, near_pairs
+from ..memory import Workspace
+from .grid import near_pairs
+from .pairs import PairList
 
 Array = NDArray[np.float64]
 
 OPPOSITE = encode(-IMAGES.astype(np.int32))
+GHOSTS = 2  # turn of the list with ghosts, beside those of the lists that are kept
 
 
-def find_pairs(position: Array, radius: Array, cell: Cell | None, *, capacity: int = 0) -> PairList:
+def find_pairs(
+    position: Array,
+    radius: Array,
+    cell: Cell | None,
+    *,
+    capacity: int = 0,
+    work: Workspace | None = None,
+    turn: int = 0,
+) -> PairList:
     """All pairs of spheres that overlap, each once for every image; in a cell in the row of the lower number."""
     if cell is None:
-        return near_pairs(position, radius, capacity=capacity)
+        return near_pairs(position, radius, capacity=capacity, work=work, turn=turn)
     owner, code = cell.ghosts(position, radius)
     there = np.concatenate([position, position[owner] + cell.shifts[code]])
-    found = near_pairs(there, np.concatenate([radius, radius[owner]]), capacity=capacity, rows=len(radius))
-    start = np.zeros(len(radius) + 1, np.int64)
+    found = near_pairs(
+        there, np.concatenate([radius, radius[owner]]), capacity=capacity, rows=len(radius), work=work, turn=GHOSTS
+    )
+    work = Workspace() if work is None else work
+    start = work.take(f"start {turn}", len(radius) + 1, kind=np.int64)
+    start.fill(0)
     _count(found.start, found.partner, owner, start)
-    partner, image = np.empty(start[-1], np.int32), np.empty(start[-1], np.int8)
-    _fold(found.start, found.partner, owner, code, OPPOSITE, start, partner, image)
-    return PairList(start, partner, np.full(len(partner), -1, np.int32), image)
+    pairs, place = PairList.new(start, work, turn), work.take("key", len(radius), kind=np.int64)
+    place[:] = start[:-1]
+    _fold(found.start, found.partner, owner, code, OPPOSITE, place, pairs.partner, pairs.image)
+    pairs.last.fill(-1)
+    return pairs
 
 
 def wrap(bodies: Bodies, pairs: PairList) -> None:
@@ -60,10 +77,12 @@ def _count(start, partner, owner, rows):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _fold(start, partner, owner, code, opposite, rows, folded, image):  # type: ignore[no-untyped-def]
-    """Pairs of grains with their image from pairs with ghosts; two ghosts are the image of a pair, and left out."""
-    n = rows.size - 1
-    place = rows[:-1].copy()
+def _fold(start, partner, owner, code, opposite, place, folded, image):  # type: ignore[no-untyped-def]
+    """Pairs of grains with their image from pairs with ghosts; two ghosts are the image of a pair, and left out.
+
+    place is where the next pair of a row goes.
+    """
+    n = place.size
     for a in range(start.size - 1):
         i = a if a < n else owner[a - n]
         for k in range(start[a], start[a + 1]):

@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 from ..bodies import Bodies, top_speed
 from ..compiled import kernel
 from ..flow import strain_rate
+from ..memory import Workspace, copy_rows
 from ..threads import in_parts
-from .frames import Frames, approach, bumps, foresee, list_near, set_skin
-from .grid import PairList, inherit
+from .approach import all_gaps, approach, bumps, foresee, least_gap, list_near
+from .frames import Frames, set_skin
 from .images import find_pairs, wrap
+from .pairs import PairList, inherit
 from .shapes import Plane
 
 Array = NDArray[np.float64]
@@ -55,6 +57,7 @@ class Neighbours:
     builds : how often lists were made
     clear : (walls, blocks) m, how far each frame may move towards a wall until a grain that is not listed may touch it
     vectors : (3, 3) m, of a cell that deforms when lists were made; references move along with it
+    work : where memory is taken from; lists alternate between two turns, since new ones look at the old
     """
 
     pairs: PairList = field(default_factory=lambda: PairList.empty(0))
@@ -65,6 +68,7 @@ class Neighbours:
     vectors: Array = field(default_factory=lambda: np.eye(3))
     frames: Frames = field(default_factory=lambda: Frames.still(0))
     clear: Array = field(default_factory=lambda: np.empty((0, 1)))
+    work: Workspace = field(default_factory=Workspace, repr=False)
 
     def refresh(self, bodies: Bodies, dt: float) -> None:
         """Make the lists anew if a pair outside of them could touch within this step."""
@@ -125,41 +129,49 @@ class Neighbours:
         """Make the lists, with skins for the present motion and no thinner than the `thinnest`."""
         old_pairs, old_walls = self.pairs, self.walls
         least, widest = SKIN * bodies.radius.min(), WIDEST * bodies.radius.mean()
-        self.skin, self.frames = np.empty(bodies.count), Frames.of(bodies, dt)
+        n, work, turn = bodies.count, self.work, self.builds % 2
+        self.frames, skin = Frames.of(bodies, dt, work), work.take("of each grain", n)
         shift = self.frames.shift(bodies.position, bodies.motion, bodies.position, dt)
-        everyone = np.arange(bodies.count, dtype=np.int32)
-        gaps = [wall.shape.gaps(everyone, bodies.position, bodies.radius)[0] for wall in bodies.walls]
-        self.clear = np.empty((len(gaps), len(shift.path)))
+        gaps = work.take("gaps", len(bodies.walls) * n).reshape(len(bodies.walls), n)
+        for wall, gap in zip(bodies.walls, gaps):
+            all_gaps(wall.shape, bodies, gap)
+        blocks = len(shift.path)
+        self.clear = work.take("clear", len(gaps) * blocks).reshape(len(gaps), blocks)
         approach(shift.path, *_surfaces(bodies), self.clear)
         if bodies.flows and bodies.cell is not None:
             self.vectors = bodies.cell.vectors.copy()
-            _set_flowing_skin(bodies, least, widest, dt, self.skin)
+            _set_flowing_skin(bodies, least, widest, dt, skin)
         else:
-            blow = 2.0 * shift.apart  # what a block may be slowed down, or sped up, by its neighbours
-            for gap, step in zip(gaps, self.clear):
-                foresee(self.frames.block, gap, AHEAD, step, blow)
+            # what a block may be slowed down, or sped up, by its neighbours
+            blow = np.multiply(2.0, shift.apart, out=work.take("blow", blocks))
+            for gap, towards in zip(gaps, self.clear):
+                foresee(self.frames.block, gap, AHEAD, towards, blow)
             what = (
                 self.frames.block, bodies.motion, shift.path, shift.apart, blow, shift.span,
-                self.frames.bridged(shift), least, widest, AHEAD, dt, self.skin,
+                self.frames.bridged(shift), least, widest, AHEAD, dt, skin,
             )  # fmt: skip
-            in_parts(lambda begin, end: set_skin(begin, end, *what), bodies.count)
-        if thinnest is not None:
-            np.maximum(self.skin, thinnest, out=self.skin)
+            in_parts(lambda begin, end: set_skin(begin, end, *what), n)
+        self.skin = np.maximum(skin, skin if thinnest is None else thinnest, out=work.take("skin", n))
         expected = len(old_pairs.partner) * 5 // 4
-        wide = bodies.radius + self.skin + 0.5 * bodies.reach
-        self.pairs = find_pairs(bodies.position, wide, bodies.cell, capacity=expected)
-        self.walls = []
+        wide = np.add(bodies.radius, self.skin, out=skin)
+        wide += 0.5 * bodies.reach
+        grid = work if self.builds else Workspace()  # lists that are never made again need no grid afterwards
+        self.pairs = find_pairs(bodies.position, wide, bodies.cell, capacity=expected, work=grid, turn=turn)
+        self.walls, listed = [], grid.take("member", n, kind=np.int32)
         for wall, step, gap, clear in zip(bodies.walls, steps, gaps, self.clear):
-            skin = max(least, 1.1 * step, min(AHEAD * step, widest)) if step > 0.0 or wall.guided else 0.0
-            near = list_near(gap, self.skin, skin + bodies.reach, self.frames.block, AHEAD, clear)
-            self.walls.append(WallList(near, np.full(len(near), -1, np.int32), skin, 0.0, wall.shape.point.copy()))
+            room = max(least, 1.1 * step, min(AHEAD * step, widest)) if step > 0.0 or wall.guided else 0.0
+            count = list_near(gap, self.skin, room + bodies.reach, self.frames.block, AHEAD, clear, listed)
+            near = listed[:count].copy()
+            self.walls.append(WallList(near, np.full(len(near), -1, np.int32), room, 0.0, wall.shape.point.copy()))
         if self.builds:
             inherit(self.pairs, old_pairs)
+            listed.fill(-1)
             for now, before in zip(self.walls, old_walls):
-                row = np.full(bodies.count, -1, np.int32)
-                row[before.grains] = before.last
-                now.last = row[now.grains]
-        self.reference = bodies.position.copy()
+                listed[before.grains] = before.last
+                now.last = listed[now.grains]
+                listed[before.grains] = -1
+        self.reference = work.take("reference", n, 3)
+        copy_rows(bodies.position, self.reference)
         self.builds += 1
 
 
@@ -169,8 +181,7 @@ def _wall_step(bodies: Bodies, w: int, dt: float) -> float:
     step = dt * math.hypot(*bodies.motion[bodies.count + w, :3])
     if wall.guided and step > 0.0:
         # A piston is stopped by the first grain: however light it is, it gets no further than that grain goes.
-        gap, _ = wall.shape.gaps(np.arange(bodies.count, dtype=np.int32), bodies.position, bodies.radius)
-        return min(step, max(float(gap.min()), 0.0) + dt * top_speed(bodies.motion[: bodies.count]))
+        return min(step, max(least_gap(wall.shape, bodies), 0.0) + dt * top_speed(bodies.motion[: bodies.count]))
     if drive.rotates and not (drive.about is None and wall.shape.turns_in_itself(drive.spin)):
         about = wall.shape.point if drive.about is None else drive.about
         step += dt * float(np.linalg.norm(drive.spin)) * _farthest(bodies.position, about)

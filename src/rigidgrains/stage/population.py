@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ..bodies import INERTIA, Bodies, make_wall_rows
 from ..contacts import Contacts
-from ..detect.grid import PairList
 from ..detect.neighbours import Neighbours, WallList
+from ..detect.pairs import PairList
 from ..memory import on_lines
 from ..walls import Wall
 
@@ -210,4 +210,4 @@ def _renumber_lists(
     for w, before in enumerate(old_walls):
         if before >= 0:
             clear[w] = lists.clear[before]
-    return Neighbours(pairs, near, skin, reference, lists.builds, lists.vectors, frames, clear)
+    return Neighbours(pairs, near, skin, reference, lists.builds, lists.vectors, frames, clear, lists.work)

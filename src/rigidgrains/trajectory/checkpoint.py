@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from ..bodies import Bodies
 from ..contacts import Contacts
 from ..detect.frames import Frames
-from ..detect.grid import PairList
 from ..detect.neighbours import Neighbours, WallList
+from ..detect.pairs import PairList
 from ..observe.report import Tally
 from ..solve.sweeps import SolveReport
 from ..stage.course import rebuild_course, rebuild_courses, words_of

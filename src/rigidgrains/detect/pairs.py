@@ -1,0 +1,81 @@
+"""Lists of pairs: who is near whom, in rows, and what each pair remembers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..compiled import kernel
+from ..memory import Workspace
+from ..threads import in_parts
+from .colours import paint_list
+
+Index = NDArray[np.int32]
+
+
+@dataclass
+class PairList:
+    """Pairs in rows: grain i meets partner[start[i]:start[i + 1]].
+
+    last  : for each pair the row of its contact in the previous step, -1 for none
+    image : code of the image of the partner that is meant, see cell.py; 0 for the partner itself
+    tested : pairs whose distance was looked at in the search
+    colour : of each pair, see `painted`; coloured : whether they differ, None before they are painted
+    """
+
+    start: NDArray[np.int64]
+    partner: Index
+    last: Index
+    image: NDArray[np.int8]
+    tested: int = 0
+    colour: NDArray[np.int8] | None = None
+    coloured: bool | None = None
+    spare: Index | None = None  # rows that nobody needs any more, to be written over
+
+    def painted(self, coloured: bool, work: Workspace) -> NDArray[np.int8]:
+        """Colours such that pairs of one colour share no grain, see colours.py; all 0 if that is not wanted."""
+        if self.colour is None or self.coloured != coloured:
+            if self.colour is None:
+                self.colour = np.empty(len(self.partner), np.int8)
+            self.coloured = coloured
+            self.colour.fill(0)
+            if coloured:
+                n = len(self.start) - 1
+                met, taken = work.take("member", n, kind=np.int32), work.take("key", n, kind=np.int64)
+                paint_list(self.start, self.partner, self.colour, met, taken)
+        return self.colour
+
+    @classmethod
+    def empty(cls, grains: int) -> PairList:
+        none = np.empty(0, np.int32)
+        return cls(np.zeros(grains + 1, np.int64), none, none.copy(), np.empty(0, np.int8))
+
+    @classmethod
+    def new(cls, start: NDArray[np.int64], work: Workspace, turn: int) -> PairList:
+        """Pairs with grains themselves, without partners and last rows yet; `turn` as in `near_pairs`."""
+        count = int(start[-1])
+        rows = [work.take(f"{name} {turn}", count, kind=np.int32) for name in ("partner", "last", "spare")]
+        image, colour = work.take(f"image {turn}", count, kind=np.int8), work.take("colour", count, kind=np.int8)
+        image.fill(0)
+        return cls(start, rows[0], rows[1], image, colour=colour, spare=rows[2])
+
+
+def inherit(new: PairList, old: PairList) -> None:
+    """Hand each pair of a new list the contact row it had in the old one: pairs keep their identity."""
+    lists = new.start, new.partner, new.image, new.last, old.start, old.partner, old.image, old.last
+    in_parts(lambda begin, end: _inherit(begin, end, *lists), len(new.start) - 1)
+
+
+@kernel
+def _inherit(  # type: ignore[no-untyped-def]
+    begin, end, start, partner, image, last, old_start, old_partner, old_image, old_last
+):
+    """The pairs of some grains."""
+    for i in range(begin, end):
+        for k in range(start[i], start[i + 1]):
+            for m in range(old_start[i], old_start[i + 1]):
+                if old_partner[m] == partner[k] and old_image[m] == image[k]:
+                    last[k] = old_last[m]
+                    break
