@@ -2,8 +2,8 @@
 
     python benchmarks/peers/column_mujoco.py STATE.npz DT ITERATIONS PATIENCE
 
-Contacts are as stiff as the step allows (solref = 2 dt), friction cones elliptic. After PATIENCE seconds of CPU time it
-stops, and says which part of the time T it has come through.
+Contacts are as stiff as the step allows (solref = 2 dt), friction cones elliptic, line searches short. After PATIENCE
+seconds of CPU time it stops, and says which part of the time T it has come through.
 """
 
 import json
@@ -23,9 +23,10 @@ except ImportError as reason:
 from column_state import load
 
 SCENE = """<mujoco>
-<option timestep="{dt}" gravity="0 0 -1" cone="elliptic" solver="{solver}" iterations="{iterations}"/>
+<option timestep="{dt}" gravity="0 0 -1" cone="elliptic" solver="{solver}" iterations="{iterations}"
+ ls_iterations="4"/>
 <size memory="8G"/>
-<default><geom friction="0.5 0 0" condim="3" solref="{stiff} 1" solimp="0.99 0.999 0.001"/></default>
+<default><geom friction="0.5 0 0" condim="3" solref="{stiff} 1" solimp="0.999 0.9999 0.0001"/></default>
 <worldbody>
 <geom type="plane" size="0 0 1"/>
 <geom type="plane" size="0 0 1" zaxis="1 0 0"/>

@@ -11,6 +11,7 @@ INKS = {
     "rigidgrains": "#1b4f8a",
     "lammps": "#b5482a",
     "liggghts": "#c79a2b",
+    "yade": "#5f6b73",
     "pybullet": "#4c8c5a",
     "mujoco": "#7a5b9b",
 }

@@ -3,9 +3,9 @@
     python benchmarks/peers/run.py [--quick] [--sizes 1000,8000] [--only column,updates,residual,memory]
                                    [--python PYTHON] [--json FILE] [--plot FILE]
 
-One core each, CPU seconds, each ratio from one run. LAMMPS, LIGGGHTS and Siconos come from Debian (`apt-get install
-lammps liggghts python3-siconos`), pybullet and MuJoCo from PyPI, in the running Python or in the one named by --python.
-Who is not there is named as absent.
+One core each, CPU seconds, each ratio from one run. LAMMPS, LIGGGHTS, YADE and Siconos come from Debian (`apt-get
+install lammps liggghts yade python3-siconos`), pybullet and MuJoCo from PyPI, in the running Python or in the one named
+by --python. Who is not there is named as absent.
 """
 
 import argparse
@@ -20,6 +20,7 @@ from pathlib import Path
 os.environ.update(NUMBA_NUM_THREADS="1", OMP_NUM_THREADS="1", RIGIDGRAINS_THREADS="1")
 
 import column_lammps
+import column_yade
 import numpy as np
 import siconos_fclib
 import siconos_nsgs
@@ -32,8 +33,9 @@ from rigidgrains.solve.orders import ORDERS
 HERE = Path(__file__).parent
 BOUNDS = (6e-3, 1e-3)
 # Step and iterations that keep the mean overlap of 1000 grains below 1e-3
-WORKERS = {"pybullet": ("column_bullet.py", 0.02, 30), "mujoco": ("column_mujoco.py", 0.016, 20)}
+WORKERS = {"pybullet": ("column_bullet.py", 0.03, 28), "mujoco": ("column_mujoco.py", 0.03, 28)}
 PATIENCE = 120.0  # CPU seconds until they are stopped
+MANY = 8000  # grains up to which the slower codes run
 SWEEPS, REPEATS = 50, 5
 CONTACTS = {3_000: 1_190, 20_000: 7_800, 70_000: 26_700}  # contacts of how many grains of the dense packing
 
@@ -77,7 +79,10 @@ def column_race(wanted: argparse.Namespace) -> list[dict]:
             for program in ("lammps", "liggghts"):
                 record[program] = column_lammps.run(program, grains, bound)
                 tell(program, record[program], ours)
-            for name in WORKERS if bound == BOUNDS[-1] and grains <= 8000 else ():
+            if grains <= MANY:
+                record["yade"] = column_yade.run(grains, bound)
+                tell("yade", record["yade"], ours)
+            for name in WORKERS if bound == BOUNDS[-1] and grains <= MANY else ():
                 record[name] = settle(wanted.python, name, grains)
                 tell(name, record[name], ours)
             records.append(record)
