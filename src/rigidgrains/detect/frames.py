@@ -96,9 +96,11 @@ class Frames:
         first, leader, others = self._leaders(blocks)
         what = first, leader, position, motion, reference, dt, start, path
         in_parts(lambda begin, end: follow(begin, end, *what), blocks, weight=1 + len(self.block) // blocks)
-        if settle(first, others, start, path):  # nobody leads
-            return Shift(path, start, apart, 0.0)
-        return Shift(path, start, apart, max(self._span(start, apart), self._span(path, apart)))
+        span = settle(first, others, start, path)
+        if span > 0.0:
+            ways = start, path, self.shape, apart
+            in_parts(lambda begin, end: part_ways(begin, end, *ways), blocks, weight=32)
+        return Shift(path, start, apart, span)
 
     def _leaders(self, blocks: int) -> tuple[Index, Index, NDArray[np.bool_]]:
         """The grains that count, block after block, see `sort_leaders`; found when they are first asked for."""
@@ -109,13 +111,6 @@ class Frames:
             sort_leaders(self.block, first, leader, others)
             self._sorted = first, leader, others
         return self._sorted
-
-    def _span(self, path: Array, apart: Array) -> float:
-        """Raise `apart` to half of the most that an adjacent block has come away; returns the most of any two (m)."""
-        found = in_parts(lambda begin, end: part_ways(begin, end, path, self.shape, apart), len(path), weight=16)
-        ends = list(zip(*found))
-        x, y, z = (max(most) - min(least) for least, most in zip(ends[:3], ends[3:]))
-        return math.sqrt(x * x + y * y + z * z)
 
     def bridged(self, shift: Shift) -> float:
         """m, how far a grain may come in its frame without meeting one of a block that is not adjacent."""
@@ -202,45 +197,49 @@ def follow(begin, end, first, leader, position, motion, reference, dt, start, pa
 
 @kernel
 def settle(first, others, start, path):  # type: ignore[no-untyped-def]
-    """Turn sums into means; NaN for a block without grains. Returns whether nobody counts: then all stays as it is."""
+    """Turn sums into means, NaN for a block without grains; all stays as it is where nobody counts.
+
+    Returns the most that any two blocks have come apart (m).
+    """
     blocks = len(start)
-    count = np.float64(first[blocks])
+    count, span = np.float64(first[blocks]), 0.0
     if count == 0.0:
-        return True
-    for a in range(3):
-        all_start, all_path = start[:, a].sum() / count, path[:, a].sum() / count
-        for b in range(blocks):
-            if first[b + 1] > first[b]:
-                start[b, a] /= np.float64(first[b + 1] - first[b])
-                path[b, a] /= np.float64(first[b + 1] - first[b])
-            else:
-                start[b, a] = all_start if others[b] else np.nan
-                path[b, a] = all_path if others[b] else np.nan
-    return False
+        return span
+    for way in (start, path):
+        square = 0.0
+        for a in range(3):
+            everyone, least, most = way[:, a].sum() / count, np.inf, -np.inf
+            for b in range(blocks):
+                if first[b + 1] > first[b]:
+                    way[b, a] /= np.float64(first[b + 1] - first[b])
+                else:
+                    way[b, a] = everyone if others[b] else np.nan
+                if not np.isnan(way[b, a]):
+                    least, most = min(least, way[b, a]), max(most, way[b, a])
+            square += (most - least) ** 2
+        span = max(span, np.sqrt(square))
+    return span
 
 
 @kernel
-def part_ways(begin, end, path, shape, apart):  # type: ignore[no-untyped-def]
-    """Raise `apart` for some blocks; returns the least and the most that they have come along each axis."""
-    lower, upper = np.full(3, np.inf), np.full(3, -np.inf)
+def part_ways(begin, end, start, path, shape, apart):  # type: ignore[no-untyped-def]
+    """Raise `apart` of some blocks to half of the most that an adjacent one has come away."""
     for b in range(begin, end):
         if np.isnan(path[b, 0]):
             continue
-        for a in range(3):
-            lower[a], upper[a] = min(lower[a], path[b, a]), max(upper[a], path[b, a])
         x, y, z = b % shape[0], b // shape[0] % shape[1], b // (shape[0] * shape[1])
-        for k in range(max(z - 1, 0), min(z + 2, shape[2])):
-            for j in range(max(y - 1, 0), min(y + 2, shape[1])):
-                for i in range(max(x - 1, 0), min(x + 2, shape[0])):
-                    other = i + shape[0] * (j + shape[1] * k)
-                    away = (
-                        (path[other, 0] - path[b, 0]) ** 2
-                        + (path[other, 1] - path[b, 1]) ** 2
-                        + (path[other, 2] - path[b, 2]) ** 2
-                    )
-                    if away > 4.0 * apart[b] ** 2:
-                        apart[b] = 0.5 * np.sqrt(away)
-    return lower[0], lower[1], lower[2], upper[0], upper[1], upper[2]
+        for way in (start, path):
+            for k in range(max(z - 1, 0), min(z + 2, shape[2])):
+                for j in range(max(y - 1, 0), min(y + 2, shape[1])):
+                    for i in range(max(x - 1, 0), min(x + 2, shape[0])):
+                        other = i + shape[0] * (j + shape[1] * k)
+                        away = (
+                            (way[other, 0] - way[b, 0]) ** 2
+                            + (way[other, 1] - way[b, 1]) ** 2
+                            + (way[other, 2] - way[b, 2]) ** 2
+                        )
+                        if away > 4.0 * apart[b] ** 2:
+                            apart[b] = 0.5 * np.sqrt(away)
 
 
 @kernel
