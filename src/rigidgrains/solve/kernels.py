@@ -41,18 +41,23 @@ def collide(a, b, contact, old, dt, rate):  # type: ignore[no-untyped-def]
     that makes it stick, -(m/dt) (g/dt + U), is R - (m/dt) (g/dt + V): nothing has to be taken out first.
     """
     n_x, n_y, n_z, gap, m_n, m_t, mu, _ = contact
-    # V = v1 - v0 - (s0 + s1) x n, Eq. (contact-veloc) with levers along n
-    s_x, s_y, s_z = a[3] + b[3], a[4] + b[4], a[5] + b[5]
-    v_x = b[0] - a[0] - (s_y * n_z - s_z * n_y)
-    v_y = b[1] - a[1] - (s_z * n_x - s_x * n_z)
-    v_z = b[2] - a[2] - (s_x * n_y - s_y * n_x)
-    v_n = v_x * n_x + v_y * n_y + v_z * n_z
-    v_x, v_y, v_z = v_x - v_n * n_x, v_y - v_n * n_y, v_z - v_n * n_z
+    v_n, v_x, v_y, v_z = velocity(a, b, n_x, n_y, n_z)
     new = asked_force(old[0], old[1], old[2], old[3], v_n, v_x, v_y, v_z, gap, m_n, m_t, mu, rate)
     # Eq. (generalized-R): the change at once to both bodies
     p_n, p_x, p_y, p_z = dt * (new[0] - old[0]), dt * (new[1] - old[1]), dt * (new[2] - old[2]), dt * (new[3] - old[3])
     a, b = push(a, b, n_x, n_y, n_z, p_n, p_x, p_y, p_z)
     return a, b, new
+
+
+@inlined
+def velocity(a, b, n_x, n_y, n_z):  # type: ignore[no-untyped-def]
+    """V_n and V_t (3) of two bodies: Eq. (contact-veloc) with levers along n, V = v1 - v0 - (s0 + s1) x n."""
+    s_x, s_y, s_z = a[3] + b[3], a[4] + b[4], a[5] + b[5]
+    v_x = b[0] - a[0] - (s_y * n_z - s_z * n_y)
+    v_y = b[1] - a[1] - (s_z * n_x - s_x * n_z)
+    v_z = b[2] - a[2] - (s_x * n_y - s_y * n_x)
+    v_n = v_x * n_x + v_y * n_y + v_z * n_z
+    return v_n, v_x - v_n * n_x, v_y - v_n * n_y, v_z - v_n * n_z
 
 
 @inlined
@@ -104,13 +109,8 @@ def asked_force(  # type: ignore[no-untyped-def]
 
 @kernel
 def contact_velocity(i, j, motion, n_x, n_y, n_z):  # type: ignore[no-untyped-def]
-    """V_n and V_t (3): Eq. (contact-veloc) with levers along n, V = v1 - v0 - (s0 + s1) x n."""
-    s_x, s_y, s_z = motion[i, 3] + motion[j, 3], motion[i, 4] + motion[j, 4], motion[i, 5] + motion[j, 5]
-    v_x = motion[j, 0] - motion[i, 0] - (s_y * n_z - s_z * n_y)
-    v_y = motion[j, 1] - motion[i, 1] - (s_z * n_x - s_x * n_z)
-    v_z = motion[j, 2] - motion[i, 2] - (s_x * n_y - s_y * n_x)
-    v_n = v_x * n_x + v_y * n_y + v_z * n_z
-    return v_n, v_x - v_n * n_x, v_y - v_n * n_y, v_z - v_n * n_z
+    """V_n and V_t (3) of bodies i and j."""
+    return velocity(row(motion, i), row(motion, j), n_x, n_y, n_z)
 
 
 @kernel
