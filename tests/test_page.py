@@ -281,6 +281,24 @@ def test_controls_change_what_is_drawn(shown: Any) -> None:
     assert saved.value.suggested_filename.endswith(".png")
 
 
+@pytest.mark.parametrize(("words", "colour"), [("", "radius"), ('[output]\ncolour = "speed"', "speed")])
+def test_a_page_opens_with_the_colour_of_the_scene(words: str, colour: str, tmp_path: Path, browser: Any) -> None:
+    """Radius, if the scene has no wish and nothing carries a load in the first frame."""
+    scene = {
+        "dimension": 2,
+        "grains": [{"positions": [[0, 0], [1, 0]], "radius": 0.1, "density": 1.0}],
+        "run": {"dt": 1e-2, "until": 1.0},
+    }
+    simulation = rg.Simulation(rg.Scene.model_validate(scene))
+    simulation.observe(rg.TrajectoryWriter(tmp_path / "two.vtkhdf", scene=words))
+    simulation.run(steps=2)
+    with rg.Trajectory(tmp_path / "two.vtkhdf") as trajectory:
+        page = open_page(browser, write_page(trajectory, tmp_path / "two.html").as_uri())
+    assert page.evaluate("document.getElementById('colour').value") == colour
+    assert page.complaints == []
+    page.close()
+
+
 def test_a_narrow_page_fits(runs: dict[int, Path], browser: Any) -> None:
     with rg.Trajectory(runs[2]) as trajectory:
         path = write_page(trajectory, runs[2].with_name("narrow.html"), every=5)

@@ -25,7 +25,8 @@ class Page {
     this.stage = new Stage($("stage"), head.dimension, head.gravity);
     document.body.classList.toggle("live", Boolean(head.live));
     for (const name of Object.keys(QUANTITIES)) if (name !== "peculiar") $("colour").append(new Option(name));
-    $("colour").value = head.live ? "speed" : "load";
+    this.told = head.colour in QUANTITIES; // by the scene
+    $("colour").value = this.told ? head.colour : head.live ? "speed" : "load";
     if (!head.contacts) for (const id of ["forces", "slip", "threshold"]) $(id).disabled = true;
     $("threshold").value = this.flat ? 0 : 1;
     if (head.scales && head.scales.share) $("note").textContent = `To keep this page small, contacts below ${head.scales.share} times the mean force were left out.`;
@@ -104,7 +105,7 @@ class Page {
       const { low, high } = sceneBox(this.head, frame);
       this.stage.setBox(low, high);
       this.home();
-      if (!this.head.live && !frame.load.some((load) => load > 0)) $("colour").value = "radius"; // nothing carries yet
+      if (!this.head.live && !this.told && !frame.load.some((load) => load > 0)) $("colour").value = "radius"; // nothing carries yet
       if (frame.cell && frame.cell.flows) $("colour").add(new Option("peculiar"), 2);
       document.body.classList.add("ready");
     }

@@ -69,6 +69,7 @@ def summary(trajectory: Trajectory, chosen: list[int], extent: Extent) -> dict[s
     first = trajectory[chosen[0]]
     return {
         "title": title_of(trajectory),
+        "colour": words_of(trajectory).get("output", {}).get("colour"),
         "dimension": trajectory.dimension,
         "version": __version__,
         "times": [float(time) for time in trajectory.times[chosen]],
@@ -83,11 +84,15 @@ def summary(trajectory: Trajectory, chosen: list[int], extent: Extent) -> dict[s
 
 def title_of(trajectory: Trajectory) -> str:
     """Title of the scene, or the name of the file."""
+    return str(words_of(trajectory).get("title") or trajectory.path.stem)
+
+
+def words_of(trajectory: Trajectory) -> dict[str, Any]:
+    """The scene as it was written; nothing if that is not known."""
     try:
-        title = tomllib.loads(trajectory.scene).get("title")
+        return tomllib.loads(trajectory.scene)
     except tomllib.TOMLDecodeError:
-        title = None
-    return str(title or trajectory.path.stem)
+        return {}
 
 
 def thinned(history: dict[str, Array]) -> dict[str, list[float | None]]:
