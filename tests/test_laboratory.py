@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from builders import chain, cloud, prepare, triangular
 
-from rigidgrains import load_scene
+from rigidgrains import load_scene, threads
 from rigidgrains.cli.compare import compare as command
 from rigidgrains.fclib import global_problem, local_problem, save_problem
 from rigidgrains.fclib.sweeps import residuals
@@ -276,6 +276,20 @@ def test_the_command_writes_figure_table_and_record(scene, tmp_path, capsys, mon
     assert (tmp_path / "scene-compare/comparison.png").stat().st_size > 20_000
 
 
+@pytest.mark.parametrize("number", [None, 2])
+def test_seconds_are_of_the_processor_or_on_so_many_threads(number, scene, tmp_path, capsys):
+    """On several threads both clocks of a trial are the one on the wall; `set_threads` is put back."""
+    try:
+        command(scene, solvers="coloured", step=3, threads=number, output=tmp_path / "out")
+    finally:
+        threads.set_threads(None)
+    assert ("seconds on 2 threads" if number else "seconds of the processor") in capsys.readouterr().out
+    record = json.loads((tmp_path / "out/results.json").read_text())
+    (trial,) = record["problems"][0]["trials"]
+    assert record["threads"] == (number or 1)
+    assert (trial["seconds"] == trial["elapsed"]) == bool(number)
+
+
 def test_the_command_makes_profiles_of_a_folder(scene, tmp_path, capsys):
     case = open_cases(scene)[0]
     save_problem(case.problem, tmp_path / "scene.hdf5", form="global")
@@ -298,6 +312,7 @@ def refusal(capsys, *words, **options):
 
 
 def test_mistakes_are_told_in_one_line(scene, tmp_path, capsys):
+    assert "threads = 0 is no number of threads" in refusal(capsys, scene, threads=0)
     (tmp_path / "empty").mkdir()
     (tmp_path / "full").mkdir()
     (tmp_path / "full/results.json").write_text("{}")

@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from .words import INTERRUPTED, OutputPath, Switch, Whole, app, err, fail, out, plain, refuse
+from .words import INTERRUPTED, OutputPath, Switch, Threads, Whole, app, err, fail, out, plain, refuse, use_threads
 
 if TYPE_CHECKING:
     from ..laboratory import Comparison, Trial
@@ -31,6 +31,7 @@ def compare(
     max_sweeps: Whole = None,
     output: OutputPath = None,
     force: Switch = False,
+    threads: Threads = None,
     json: Switch = False,
 ) -> None:
     """Run several solvers on one contact problem and draw how they converge; for a folder, their profiles as well.
@@ -55,6 +56,8 @@ def compare(
         Folder for figures and results.json. Default: a new one, NAME-compare.
     force
         Overwrite what is in that folder.
+    threads
+        For solvers that can use several; seconds are then those by the clock, not of the processor. Default: 1.
     json
         Print everything as one JSON object.
     """
@@ -64,10 +67,11 @@ def compare(
     from ..laboratory.compare import summary
     from ..simulation import DivergenceError
 
+    use_threads(threads)
     try:
         folder = _folder(source, output, force)
         with _waiting(shown=not json) as tell:
-            found = _compare(source, solvers, step, warm, tolerance, max_sweeps, tell)
+            found = _compare(source, solvers, step, warm, tolerance, max_sweeps, threads or 1, tell)
             save(found, folder)
     except OSError as trouble:
         refuse(f"{trouble.filename or folder}: {trouble.strerror or trouble}; choose another place with --output")
@@ -91,7 +95,7 @@ def compare(
 
 def _compare(
     source: Path, solvers: str | None, step: int | None, warm: bool, tolerance: float, max_sweeps: int | None,
-    tell: Callable[[str], None] | None,
+    threads: int, tell: Callable[[str], None] | None,
 ) -> list[Comparison]:  # fmt: skip
     """Mistakes are told before anything runs."""
     from ..laboratory import compare, default_solvers, open_cases
@@ -102,7 +106,10 @@ def _compare(
     names = None if solvers is None else [name.strip() for name in solvers.split(",") if name.strip()]
     cases = open_cases(source, step=step, warm=warm, solvers=names, tell=tell)
     chosen = names or default_solvers(cases)
-    return [compare(case, solvers=chosen, tolerance=tolerance, max_sweeps=most, tell=tell) for case in cases]
+    return [
+        compare(case, solvers=chosen, tolerance=tolerance, max_sweeps=most, threads=threads, tell=tell)
+        for case in cases
+    ]
 
 
 def _folder(source: Path, output: Path | None, force: bool) -> Path:
@@ -158,9 +165,7 @@ def _print_trials(found: Comparison) -> None:
         )
         rows.append(row)
     _print_table(rows)
-    out.print(
-        f"\ngain: so many times less than {_reference([found])} in this run; seconds of the processor", soft_wrap=True
-    )
+    out.print(f"\ngain: so many times less than {_reference([found])} in this run; {found.clock}", soft_wrap=True)
     for trial in found.trials:
         if not trial.converged:
             out.print(f"[yellow]{trial.solver}[/] did not converge: {plain(trial.why)}", soft_wrap=True)
@@ -169,7 +174,7 @@ def _print_trials(found: Comparison) -> None:
 def _print_problems(found: list[Comparison]) -> None:
     """Seconds of each solver for each problem, then how many were solved."""
     names = [trial.solver for trial in found[0].trials]
-    out.print(f"seconds of the processor to a residual of {found[0].tolerance:g}\n")
+    out.print(f"{found[0].clock} to a residual of {found[0].tolerance:g}\n")
     rows = [["problem", "contacts", *names]]
     for comparison in found:
         seconds = [f"{trial.seconds:.3g}" if trial.converged else NOTHING for trial in comparison.trials]

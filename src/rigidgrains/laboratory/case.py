@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..solve.sweeps import LOOK
+from ..threads import get_threads
 
 Array = NDArray[np.float64]
 
@@ -36,7 +37,8 @@ class Trial:
     """What one solver did to a problem.
 
     sweeps    : or steps of the referee
-    seconds   : of the processor (all threads together), preparations included, the looks at it not
+    seconds   : of the processor, preparations included, the looks at it not; on several threads, of which some wait for
+                others, those by the clock on the wall
     elapsed   : seconds by the clock on the wall, likewise
     residual, momentum_error : at the end, as the solver left it
     checked   : the residual by formulas that share nothing with the solver
@@ -98,7 +100,7 @@ class Log:
         self._due = LOOK
         self._aside = np.zeros(2)
         self._began = _clocks()
-        self._elapsed = 0.0
+        self._elapsed, self._alone = 0.0, get_threads() == 1
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -115,6 +117,7 @@ class Log:
     def look(self, measure: Callable[[], tuple[float, float]], *, counted: bool = True) -> tuple[float, float]:
         """Measure residual and momentum error and note them; of two looks after the same sweep the later stays."""
         seconds, self._elapsed = map(float, _clocks() - self._began - self._aside)
+        seconds = seconds if self._alone else self._elapsed
         with self.paused():
             residual, momentum_error = measure()
             if self.curve and self.curve[-1].sweeps == self.sweeps:

@@ -31,7 +31,6 @@ LOOKS = {
     "referee": ("#0072b2", "*"),
 }
 OTHERS = (("#8a8a8a", "X"), ("#7a5c00", "<"), ("#5b3a8c", ">"), ("#006d77", "h"))
-WORDS = {"updates": "contact updates", "seconds": "seconds of the processor"}
 LEAST = 1e-17  # below, values are rounding and lie on the axis
 FEW_DECADES = 300.0  # ratios up to which numbers between powers of ten are written
 BEYOND = 1.6  # times the largest ratio: where profiles end
@@ -51,7 +50,7 @@ def draw_comparison(comparison: Comparison, path: str | Path | None = None) -> F
             if measure == "residual":
                 axes.axhline(comparison.tolerance, color=PALE_INK, lw=0.9, ls=(0, (4, 3)), zorder=1)
     for axes, cost in zip(panels[1], COSTS):
-        axes.set_xlabel(WORDS[cost])
+        axes.set_xlabel(_words(comparison, cost))
     for axes, word in zip(panels[:, 0], ("residual", "momentum error")):
         axes.set_ylabel(word)
     _share_limits(panels)
@@ -83,7 +82,12 @@ def draw_profiles(comparisons: Sequence[Comparison], path: str | Path | None = N
             axes.step(tau, np.concatenate([share, share[-1:]]), where="post", color=ink, lw=1.7)
             if len(solved):  # where the climb ends: there lines that run on together are still apart
                 axes.plot(solved[-1], share[-1], mark, color=ink, ms=9 if mark == "*" else 6, clip_on=False, zorder=3)
-        axes.set(xscale="log", xlim=(1.0, end), ylim=(-0.02, 1.03), xlabel=f"{WORDS[cost]} / least of any solver")
+        axes.set(
+            xscale="log",
+            xlim=(1.0, end),
+            ylim=(-0.02, 1.03),
+            xlabel=f"{_words(comparisons[0], cost)} / least of any solver",
+        )
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if end < FEW_DECADES else (1.0,)))
         axes.xaxis.set_major_formatter(lambda tau, _: f"{tau:g}")
         axes.xaxis.set_minor_locator(NullLocator())
@@ -94,6 +98,10 @@ def draw_profiles(comparisons: Sequence[Comparison], path: str | Path | None = N
     if path is not None:
         save_figure(figure, path)
     return figure
+
+
+def _words(comparison: Comparison, cost: str) -> str:
+    return comparison.clock if cost == "seconds" else "contact updates"
 
 
 def _curve(axes: Axes, trial: Trial, cost: str, measure: str, look: tuple[str, str]) -> None:
