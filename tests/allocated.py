@@ -22,10 +22,13 @@ from rigidgrains import Simulation, threads  # noqa: E402
 from rigidgrains.bench import dense_bodies  # noqa: E402
 from rigidgrains.bodies import Bodies  # noqa: E402
 from rigidgrains.compiled import kernel  # noqa: E402
-from rigidgrains.solve.criteria import FixedSweeps  # noqa: E402
+from rigidgrains.solve.accelerated import AcceleratedSweeps  # noqa: E402
+from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion  # noqa: E402
 from rigidgrains.solve.sweeps import Sweeps  # noqa: E402
 
 GRAINS = 20_000
+PLAIN = Sweeps(order="coloured", criterion=FixedSweeps(5))
+MOMENTUM = AcceleratedSweeps(criterion=MomentumCriterion(), max_sweeps=5)
 
 
 @kernel
@@ -45,12 +48,11 @@ def packing() -> Bodies:
     )  # fmt: skip
 
 
-def asked(steps: int, more: Callable[[], Any] = lambda: None) -> dict[str, list[float]]:
+def asked(steps: int, more: Callable[[], Any] = lambda: None, solver: Sweeps = PLAIN) -> dict[str, list[float]]:
     """Peak above the beginning of each step (bytes per grain), of those that keep their lists and those that do not.
 
     steps : how many, after as many that are not watched; more : done in the middle of each step as well
     """
-    solver = Sweeps(order="coloured", criterion=FixedSweeps(5))
     simulation, found = Simulation(packing(), dt=0.02, solver=solver), {"kept": [], "made": []}
     usual = simulation._free_velocity
     simulation._free_velocity = lambda: (usual(), more())
@@ -70,4 +72,5 @@ if __name__ == "__main__":
     threads.set_threads(1)
     threads.PART = 2048  # what a part of a loop takes for itself does not depend on the number of grains
     more = {"array": lambda: np.zeros(GRAINS), "kernel": lambda: numbers(GRAINS)}
-    print(json.dumps({"plain": asked(20)} | {name: asked(2, task) for name, task in more.items()}))
+    quiet = {"plain": asked(20), "accelerated": asked(20, solver=MOMENTUM)}
+    print(json.dumps(quiet | {name: asked(2, task) for name, task in more.items()}))

@@ -17,7 +17,7 @@ from .detect.candidates import Candidates, PairCandidates, WallCandidates, choos
 from .detect.colours import COLOURS, Colouring
 from .detect.neighbours import Neighbours
 from .laws.base import Rows, arrange
-from .memory import new_table, on_lines
+from .memory import Workspace, new_table, on_lines
 from .threads import in_parts
 
 Array = NDArray[np.float64]
@@ -38,6 +38,7 @@ class ContactProblem:
     branch   : (c, 2) m, in a cell that deforms, see solve/flowing.py; then flow : (3, 8) its rows within `motion`
     edges    : (3,) m, of a periodic cell, infinite where it has no images; None without a cell
     before   : (bodies, 8) motion at the beginning of the step, for solvers that ask
+    work     : what solvers need beside these, kept from one step to the next
     """
 
     motion: Array
@@ -53,6 +54,7 @@ class ContactProblem:
     flow: Array = field(default_factory=lambda: np.zeros((3, 8)))
     edges: Array | None = None
     before: Array | None = None
+    work: Workspace = field(default_factory=Workspace, repr=False)
 
     @property
     def count(self) -> int:
@@ -101,6 +103,7 @@ class Contacts:
         self.branch: Array | None = None
         self.attraction: Array | None = None
         self._rows: Rows | None = None
+        self._work = Workspace()
 
     @classmethod
     def restore(
@@ -169,7 +172,7 @@ class Contacts:
         edges = None if bodies.cell is None else np.where(bodies.cell.periodic, np.diag(bodies.cell.vectors), np.inf)
         return ContactProblem(
             bodies.motion, self.pairs, self.geometry, self.forces, dt, bodies.position, bodies.radius, self.extra,
-            self.colouring, self.branch, bodies.flow, edges, before,
+            self.colouring, self.branch, bodies.flow, edges, before, self._work,
         )  # fmt: skip
 
     def law_columns(self, bodies: Bodies, count: int) -> dict[str, Array]:

@@ -11,8 +11,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from ..contacts import ContactProblem
+from ..memory import copy_rows
 from .criteria import Criterion, MomentumCriterion, RigidSweeps
 from .kernels import changes
 from .loops import apply_forces
@@ -21,6 +23,8 @@ from .orders import Coloured, Order, Symmetric
 from .pace import Pace
 from .residual import residual
 from .sweeps import SolveReport, Sweeps
+
+Array = NDArray[np.float64]
 
 # A change is the sum of |dR|^2/m over the contacts, by one sweep. Growth is over the least since the last restart.
 PATIENCE = 5.0  # times L/d sweeps before growth is a reason to restart: earlier it costs twice the sweeps
@@ -32,7 +36,7 @@ STRAIGHT = 0.93  # mean cosine between change and step since the last restart: a
 KINK = 16.0  # growth that is reason even then
 WAIT = 6.0  # times L/d sweeps without a change below all before: then it is reason after all
 STEADY = 8.0  # times L/d sweeps after which momentum is held where changes and steps agree, not raised to one
-ANGLE = 0.7  # the cosine between change and step that steady momentum keeps: less means too much momentum
+ANGLE = 0.8  # the cosine between change and step that steady momentum keeps: less means too much momentum
 GAIN = 0.05  # of 1 - beta, per sweep, by what the cosine lacks
 LEAST, MOST = 0.01, 0.5  # of 1 - beta
 RUNAWAY = 100.0  # over the least of all: back to the best forces
@@ -82,15 +86,23 @@ class Momentum(Pace):
 
     def __init__(self, order: Coloured | Symmetric, problem: ContactProblem) -> None:
         super().__init__(order)
-        self._free = problem.motion[:, :6].copy()
+        self._work = problem.work
+        self._free = self._work.take("free", len(problem.motion), 6)
+        self._free[:] = problem.motion[:, :6]
 
     def begin(self, problem: ContactProblem, among: np.ndarray | None = None) -> None:
         super().begin(problem, among)
-        self._start = np.empty_like(problem.forces)  # where a sweep started
-        self._forces, self._motion = problem.forces.copy(), problem.motion.copy()  # after the sweep before
-        self._best = problem.forces.copy(), problem.motion.copy()
-        self._weight = np.repeat(1.0 / problem.geometry[:, 5:6], problem.forces.shape[1], axis=1)
-        self._weight[:, 0] = 1.0 / problem.geometry[:, 4]
+        forces, motion = problem.forces, problem.motion
+        self._start = self._like(forces, "start")  # where a sweep started
+        self._forces, self._motion = self._like(forces, "forces"), self._like(motion, "motion")  # after the one before
+        self._best = self._like(forces, "best forces"), self._like(motion, "best motion")
+        for kept in (self._forces, self._best[0]):
+            copy_rows(forces, kept)
+        for kept in (self._motion, self._best[1]):
+            copy_rows(motion, kept)
+        self._weight = self._like(forces, "weight")
+        np.divide(1.0, problem.geometry[:, 5:6], out=self._weight)
+        np.divide(1.0, problem.geometry[:, 4], out=self._weight[:, 0])
         self._lowest = self._best_change = self._before = math.inf
         self._sweeps = self._rescues = self._lowered = 0
         self._extent = extent_of(problem)
@@ -127,13 +139,18 @@ class Momentum(Pace):
         """Velocities from forces; the best forces seen, if the last are worse and were not good enough."""
         p = problem
         if not converged:
-            last, forces = residual(p), p.forces.copy()
+            last = residual(p)
+            copy_rows(p.forces, self._start)
             p.forces[:], p.motion[:] = self._best
             if last <= residual(p):
-                p.forces[:] = forces
+                copy_rows(self._start, p.forces)
         p.motion[:, :6] = self._free
         apply_forces(p)
         return True
+
+    def _like(self, table: Array, name: str) -> Array:
+        """Room for a table of this shape."""
+        return self._work.take(f"{name} {table.shape[1]}", *table.shape)
 
     def _choose(self, problem: ContactProblem, cosine: float, change: float) -> None:
         """Go on, restart, or return to the best forces. The cosine is that between change and step."""

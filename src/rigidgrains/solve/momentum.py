@@ -39,7 +39,7 @@ def _extent(pairs, position):  # type: ignore[no-untyped-def]
 def carry_on(beta: float, now: Array, last: Array, start: Array | None = None) -> None:
     """Carry rows on by beta times their last step, and remember from where and, if asked, to where."""
     loop, what = (_carry_on, (now, last)) if start is None else (_carry_on_to, (now, last, start))
-    if len(now) <= threads.PART:
+    if len(now) <= threads.PART or threads.get_threads() == 1:
         loop(0, len(now), beta, *what)
     else:
         in_parts(lambda first, end: loop(first, end, beta, *what), len(now))
@@ -71,8 +71,8 @@ def judge(forces: Array, last_forces: Array, start: Array, weight: Array) -> tup
     weight : like forces, 1/m_n and 1/m_t. A sweep changes a force by m times its gradient, so these are products of
              gradients with steps, whatever the masses.
     """
-    if len(forces) <= threads.PART:
-        alone: tuple[float, float, float, float] = judge_some(0, len(forces), forces, last_forces, start, weight)
+    if threads.get_threads() == 1:
+        alone: tuple[float, float, float, float] = judge_parts(threads.PART, forces, last_forces, start, weight)
         return alone
     found: tuple[float, float, float, float] = total(
         in_parts(lambda first, end: judge_some(first, end, forces, last_forces, start, weight), len(forces))
@@ -103,3 +103,13 @@ def judge_some(first, end, forces, last_forces, start, weight):  # type: ignore[
             squares + w * r * r,
         )
     return along + sum_of(alongs), change + sum_of(changes), step + sum_of(steps), square + sum_of(squares)
+
+
+@kernel
+def judge_parts(part, forces, last_forces, start, weight):  # type: ignore[no-untyped-def]
+    """The sums over all, part by part, as threads would add them."""
+    along, change, step, square = judge_some(0, min(part, len(forces)), forces, last_forces, start, weight)
+    for first in range(part, len(forces), part):
+        a, c, s, q = judge_some(first, min(first + part, len(forces)), forces, last_forces, start, weight)
+        along, change, step, square = along + a, change + c, step + s, square + q
+    return along, change, step, square

@@ -101,7 +101,8 @@ def momentum_error(problem: ContactProblem) -> float:
 def _all_powers(problem: ContactProblem, part: float) -> tuple[float, float, float, float]:
     """The terms of -S and S, F and M as `momentum_error` has them, of forces times `part`."""
     p = problem
-    net, touched = np.zeros((len(p.motion), 3)), np.zeros(len(p.motion), np.bool_)
+    net, touched = p.work.take("net", len(p.motion), 3), p.work.take("touched", len(p.motion), kind=np.bool_)
+    net[:], touched[:] = 0.0, False
     _collect(p.pairs, p.geometry, p.forces, part, net, touched)
     plain = p.motion, p.pairs, p.geometry, p.forces, p.dt, part
     lost, gained, square = total(in_parts(lambda first, last: _powers(first, last, *plain), p.count))
