@@ -6,6 +6,8 @@ import errno
 import io
 import subprocess
 import sys
+import tracemalloc
+from unittest import mock
 
 import h5py
 import numpy as np
@@ -15,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rigidgrains import Simulation, Trajectory, TrajectoryWriter
-from rigidgrains.trajectory import atomic
+from rigidgrains.trajectory import atomic, spill
 from rigidgrains.trajectory.atomic import AtomicFile, heal
 from rigidgrains.trajectory.errors import TrajectoryError, WriteError
 
@@ -114,7 +116,7 @@ def test_a_journal_is_applied_in_memory_where_the_file_cannot_be_written(tmp_pat
         file["x"] = np.arange(4)
     before = path.read_bytes()
     end = len(before)
-    path.write_bytes(before + atomic.pack([(3, b"abc"), (end - 2, b"yz")], end))
+    path.write_bytes(before + b"".join(atomic.journal([(3, b"abc"), (end - 2, b"yz")], end)))
     view = AtomicFile(path, writable=False)
     content = bytearray(before)
     content[3:6], content[end - 2 :] = b"abc", b"yz"
@@ -128,7 +130,7 @@ def test_a_broken_journal_is_no_journal(tmp_path):
     with h5py.File(path, "w", libver=("v108", "v108")) as file:
         file["x"] = np.arange(4)
     before = path.read_bytes()
-    journal = bytearray(atomic.pack([(3, b"abc")], len(before)))
+    journal = bytearray(b"".join(atomic.journal([(3, b"abc")], len(before))))
     journal[17] ^= 1  # within the patch
     for left in (bytes(journal), bytes(journal[:-1]), b"loose bytes"):
         path.write_bytes(before + left)
@@ -151,9 +153,15 @@ def test_one_writer_at_a_time(tmp_path):
 
 
 @given(st.lists(st.tuples(st.integers(0, 60), st.binary(min_size=1, max_size=20)), max_size=30), st.integers(1, 80))
+@pytest.mark.parametrize("large", [6, spill.LARGE])
 @settings(max_examples=200, deadline=None)
-def test_reads_see_writes_and_a_commit_changes_no_byte(tmp_path_factory, writes, protected):
-    """Against a plain bytearray."""
+def test_reads_see_writes_and_a_commit_changes_no_byte(tmp_path_factory, large, writes, protected):
+    """Against a plain bytearray; large patches wait on the disk, in pieces."""
+    with mock.patch.object(spill, "LARGE", large), mock.patch.object(spill, "PIECE", 4):
+        change_and_commit(tmp_path_factory, writes, protected)
+
+
+def change_and_commit(tmp_path_factory, writes, protected):
     path = tmp_path_factory.mktemp("atomic") / "file"
     expected = bytearray(b"." * protected)
     path.write_bytes(expected)
@@ -169,6 +177,23 @@ def test_reads_see_writes_and_a_commit_changes_no_byte(tmp_path_factory, writes,
     file.commit()
     file.close()
     assert path.read_bytes() == bytes(expected)
+
+
+def test_large_changes_take_no_memory(tmp_path):
+    """Of a file of 40 MB all bytes are changed, and it takes a few pieces to do so."""
+    path, size = tmp_path / "file", 40_000_000
+    path.write_bytes(bytes(size))
+    new, file = np.random.default_rng(1).integers(256, size=size, dtype=np.uint8), AtomicFile(path, writable=True)
+    tracemalloc.start()
+    for part in np.split(new, 4):
+        file.write(part)
+    file.commit()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    file.close()
+    assert peak < 4 * spill.PIECE
+    assert path.read_bytes() == new.tobytes()
+    assert [one.name for one in tmp_path.iterdir()] == ["file"]
 
 
 def test_another_kind_of_file_is_left_alone(tmp_path):

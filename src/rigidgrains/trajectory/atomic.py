@@ -9,7 +9,8 @@ Changes below it are held back as patches. `commit` then
 3. cuts the journal off.
 
 Killed before the seal is written, the file is what it was, with loose bytes behind its end that HDF5 ignores. Killed
-later, whoever opens the file next finds the seal and applies the patches again. There is no second file to lose.
+later, whoever opens the file next finds the seal and applies the patches again. There is no second file to lose: large
+patches wait on the disk in one without a name, which nobody needs once the journal is sealed, nor before.
 """
 
 from __future__ import annotations
@@ -19,18 +20,21 @@ import os
 import struct
 import zlib
 from bisect import bisect_left
+from collections.abc import Iterator
+from itertools import chain
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from .errors import TrajectoryError
+from .spill import Spill, Spilled, pieces
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 SEAL = b"rigidgrains seal"
 FOOTER = struct.Struct("<QQI16s")  # end of the data, length and checksum of the patches, seal
 RECORD = struct.Struct("<QQ")  # offset and length of one patch
 
-Patches = list[tuple[int, bytes]]
+Patches = list[tuple[int, bytes | Spilled]]
 
 
 class AtomicFile(io.RawIOBase):
@@ -45,6 +49,7 @@ class AtomicFile(io.RawIOBase):
         self.path = path
         self.failure: OSError | None = None
         self._writable, self._sealed, self._place = writable, False, 0
+        self._spill = Spill(path)
         if writable:
             try:
                 _lock(self._file, path)
@@ -52,9 +57,9 @@ class AtomicFile(io.RawIOBase):
             except BaseException:
                 self._file.close()
                 raise
-        journal = None if writable else read_journal(self._file)
-        self._patches: Patches = journal[1] if journal else []
-        self._end = self._size = journal[0] if journal else data_end(self._file)
+        left = None if writable else read_journal(self._file)
+        self._patches: Patches = left[1] if left else []
+        self._end = self._size = left[0] if left else data_end(self._file)
         if self._end > os.fstat(self._file.fileno()).st_size:
             self._file.close()
             raise OSError("truncated file")
@@ -65,12 +70,14 @@ class AtomicFile(io.RawIOBase):
         if not self._patches and self._size == self._end:
             return
         try:
-            _put(self._file, pack(self._patches, self._size), self._size)
+            place = self._size
+            for part in journal(self._patches, self._size):
+                _put(self._file, part, place)
+                place += len(part)
             self._sealed = True
             if durable:
                 os.fsync(self._file)
-            for offset, patch in self._patches:
-                _put(self._file, patch, offset)
+            _apply(self._file, self._patches)
             if durable:
                 os.fsync(self._file)
             self._file.truncate(self._size)
@@ -78,6 +85,7 @@ class AtomicFile(io.RawIOBase):
             self.failure = self.failure or problem
             self._raise_failure()
         self._patches, self._end, self._sealed = [], self._size, False
+        self._spill.clear()
 
     def abandon(self) -> None:
         """Drop what is not committed; later writes are ignored, so that a broken HDF5 handle can be closed.
@@ -86,11 +94,13 @@ class AtomicFile(io.RawIOBase):
         """
         self.failure = self.failure or OSError("abandoned")
         self._patches = []
+        self._spill.clear()
         if self._writable and not self._sealed:
             self._file.truncate(self._end)
 
     def close(self) -> None:
         self._file.close()
+        self._spill.clear()
         super().close()
 
     def readable(self) -> bool:
@@ -131,17 +141,17 @@ class AtomicFile(io.RawIOBase):
         start, stop = self._place, self._place + len(view)
         if self.failure is None:
             below = max(0, min(stop, self._end) - start)
-            if below:
-                self._patch(start, bytes(view[:below]))
-            if stop > self._end:
-                try:
+            try:
+                if below:
+                    self._patch(start, view[:below])
+                if stop > self._end:
                     _put(self._file, view[below:], start + below)
-                except OSError as problem:  # h5py cannot carry it: commit will tell
-                    self.failure = problem
+            except OSError as problem:  # h5py cannot carry it: commit will tell
+                self.failure = problem
         self._place, self._size = stop, max(self._size, stop)
         return len(view)
 
-    def _patch(self, start: int, data: bytes) -> None:
+    def _patch(self, start: int, data: memoryview) -> None:
         """Hold back a change below the committed end. Patches are kept in order, and joined where they overlap."""
         patches, stop = self._patches, start + len(data)
         low = bisect_left(patches, start, key=itemgetter(0))
@@ -150,19 +160,23 @@ class AtomicFile(io.RawIOBase):
         high = bisect_left(patches, stop, key=itemgetter(0))
         if low < high:
             (first, old), (last, tail) = patches[low], patches[high - 1]
-            data = old[: max(0, start - first)] + data + tail[max(0, stop - last) :]
+            data = memoryview(b"".join((old[: max(0, start - first)], data, tail[max(0, stop - last) :])))
             start = min(start, first)
-        patches[low:high] = [(start, data)]
+        patches[low:high] = [(start, self._spill.keep(data))]
 
     def _raise_failure(self) -> None:
         if self.failure is not None:
             raise self.failure
 
 
-def pack(patches: Patches, end: int) -> bytes:
-    """A journal: the patches, each with its place, and the seal."""
-    body = b"".join(RECORD.pack(offset, len(patch)) + patch for offset, patch in patches)
-    return body + FOOTER.pack(end, len(body), zlib.crc32(body), SEAL)
+def journal(patches: Patches, end: int) -> Iterator[bytes]:
+    """The patches, each with its place, and the seal; piece by piece."""
+    length = checksum = 0
+    for offset, patch in patches:
+        for piece in chain([RECORD.pack(offset, len(patch))], pieces(patch)):
+            length, checksum = length + len(piece), zlib.crc32(piece, checksum)
+            yield piece
+    yield FOOTER.pack(end, length, checksum, SEAL)
 
 
 def read_journal(file: io.FileIO) -> tuple[int, Patches] | None:
@@ -176,7 +190,8 @@ def read_journal(file: io.FileIO) -> tuple[int, Patches] | None:
     body = _get(file, length, end)
     if zlib.crc32(body) != checksum:
         return None
-    patches, place = [], 0
+    patches: Patches = []
+    place = 0
     while place < length:
         offset, count = RECORD.unpack_from(body, place)
         place += RECORD.size
@@ -188,10 +203,9 @@ def read_journal(file: io.FileIO) -> tuple[int, Patches] | None:
 def heal(file: io.FileIO) -> bool:
     """Finish the commit of a writer that was killed, or cut off what it left unfinished; True if anything was done."""
     size = os.fstat(file.fileno()).st_size
-    if journal := read_journal(file):
-        end, patches = journal
-        for offset, patch in patches:
-            _put(file, patch, offset)
+    if found := read_journal(file):
+        end, patches = found
+        _apply(file, patches)
     else:
         end = data_end(file)
     if end < size:
@@ -221,6 +235,14 @@ def _put(file: io.FileIO, data: Any, offset: int) -> None:
     file.seek(offset)
     while len(view):
         view = view[file.write(view) :]
+
+
+def _apply(file: io.FileIO, patches: Patches) -> None:
+    """Write each patch to its place."""
+    for offset, patch in patches:
+        for piece in pieces(patch):
+            _put(file, piece, offset)
+            offset += len(piece)
 
 
 def _lock(file: io.FileIO, path: Path) -> None:
