@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from builders import chain, cloud, prepare, triangular
 
 from rigidgrains import bench, theory
+from rigidgrains import threads as in_threads
 from rigidgrains.bodies import Bodies
 from rigidgrains.contacts import Contacts
-from rigidgrains.detect.colours import HUB
+from rigidgrains.detect import pairs
+from rigidgrains.detect.colours import COLOURS, HUB, INNER, paint_list
 from rigidgrains.detect.neighbours import Neighbours
 from rigidgrains.reproduce.diffusion import decay
 from rigidgrains.simulation import Simulation
+from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.colouring import find_colouring
 from rigidgrains.solve.criteria import FixedSweeps, LocalCriterion
 from rigidgrains.solve.kernels import sweep
@@ -254,3 +259,77 @@ def test_several_sweeps_at_once_have_the_bits_of_one_after_another():
     assert one.forces.any()
     np.testing.assert_array_equal(one.forces, many.forces)
     np.testing.assert_array_equal(one.motion, many.motion)
+
+
+@pytest.fixture
+def tiled(monkeypatch):
+    """Spheres in tiles of 32, as if they were very many."""
+    monkeypatch.setattr(pairs, "MANY", 100)
+    monkeypatch.setattr(in_threads, "PART", 64)
+    return bench.dense_problem(600, coloured=True)[1]
+
+
+def test_tiles_share_no_grain_and_every_contact_has_a_place(tiled):
+    by = tiled.colouring
+    assert by.inner.any()
+    assert not by.inner.all()
+    assert len(by.tiles) == 1 + -(-600 // 32)
+    np.testing.assert_array_equal(np.sort(by.sequence), everyone(tiled))
+    inner = np.concatenate([by.sequence[by.start[k] : by.start[k + 1]] for k in np.flatnonzero(by.inner)])
+    assert 0.3 < len(inner) / tiled.count < 0.9
+    assert (tiled.pairs[inner] // 32 == tiled.pairs[inner, :1] // 32).all()
+    for k in range(by.count):
+        assert_free_of_each_other(tiled, by.sequence[by.start[k] : by.start[k + 1]])
+        if by.inner[k]:
+            assert (by.tiles[0, k], by.tiles[-1, k]) == (by.start[k], by.start[k + 1])
+            for tile, (first, last) in enumerate(zip(by.tiles[:-1, k], by.tiles[1:, k])):
+                assert (tiled.pairs[by.sequence[first:last]] // 32 == tile).all()
+        else:
+            rows = by.sequence[by.start[k] : by.start[k + 1]]
+            assert (tiled.pairs[rows, 0] // 32 != tiled.pairs[rows, 1] // 32).all()
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+@pytest.mark.parametrize("some", [False, True])
+def test_tiles_have_the_bits_of_a_serial_sweep(tiled, threads, number, some):
+    among = np.flatnonzero(np.random.default_rng(3).random(tiled.count) < 0.7).astype(np.int32) if some else None
+    order, serial = Coloured(worth=0), Coloured()
+    for one in (order, serial):
+        one.begin(tiled, among)
+    assert order._colouring.inner.any()
+    motion, forces = tiled.motion.copy(), tiled.forces.copy()
+    threads(number)
+    order.sweeps(tiled, np.random.default_rng(1), 4)
+    rng = np.random.default_rng(1)
+    for _ in range(4):
+        sweep(serial.sequence(rng), motion, tiled.pairs, tiled.geometry, forces, tiled.dt)
+    np.testing.assert_array_equal(tiled.forces, forces)
+    np.testing.assert_array_equal(tiled.motion, motion)
+    assert forces.any()
+
+
+def test_pairs_for_which_a_tile_has_no_colour_left_go_to_the_last_list():
+    """A grain that meets 32 others of its tile: a hub has more, and a tile has 31 colours."""
+    grains, met = 40, INNER + 1
+    start = np.concatenate([[0], np.full(grains, met, np.int64)])
+    partner, colour = np.arange(1, met + 1, dtype=np.int32), np.empty(met, np.int8)
+    for tile, left in ((grains - 1, 1), (grains, 0)):
+        paint_list(start, partner, colour, np.empty(grains, np.int32), np.empty(grains, np.int64), tile)
+        assert (colour == COLOURS).sum() == left
+        assert len(np.unique(colour)) == met
+
+
+@pytest.mark.parametrize("solver", [Sweeps(order="coloured", criterion=FixedSweeps(5)), AcceleratedSweeps()])
+def test_a_run_in_tiles_has_the_same_bits_on_any_number_of_threads(monkeypatch, threads, solver):
+    monkeypatch.setattr(pairs, "MANY", 100)
+    monkeypatch.setattr(in_threads, "PART", 64)
+    monkeypatch.setattr(in_threads, "WORTH", 0)
+    found = set()
+    for number in (1, 3):
+        threads(number)
+        simulation = Simulation(bench.dense_bodies(600), dt=1e-2, solver=replace(solver, order=Coloured(worth=0)))
+        simulation.run(steps=10)
+        assert simulation.contacts.colouring.inner.any()
+        assert simulation.last_solve.converged
+        found.add(simulation.bodies.motion.tobytes() + simulation.contacts.forces.tobytes())
+    assert len(found) == 1

@@ -109,7 +109,8 @@ def test_a_sweep_in_lanes_has_the_bits_of_the_same_sweep_contact_by_contact(grai
     motion, forces = problem.motion.copy(), problem.forces.copy()
     for _ in range(5):
         coloured_sweep(
-            0, 1, new_meeting(), colours, by.sequence, by.start, by.alone, *problem.arrays, problem.dt
+            0, 1, new_meeting(), colours, by.sequence, by.start, by.alone, (by.inner, by.tiles), *problem.arrays,
+            problem.dt,
         )  # fmt: skip
         sweep(by.arranged(colours), motion, problem.pairs, problem.geometry, forces, problem.dt)
     assert (np.diff(by.start) >= WIDTH).any() or grains < 100

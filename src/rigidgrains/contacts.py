@@ -288,7 +288,9 @@ class Contacts:
         alone = np.append(hubs, [wall.guided for wall in bodies.walls]).astype(np.bool_)
         if self.count > len(self._numbers):
             self._numbers = np.arange(len(self._pairs), dtype=np.int32)
-        return Colouring.of_rows(self._numbers[: self.count], sizes, alone | gives_way(bodies.flow))
+        start = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+        tiles = self.candidates.pairs.tiles
+        return Colouring.of(self._numbers[: self.count], start, alone | gives_way(bodies.flow), tiles)
 
     def _join(self, bodies: Bodies) -> None:
         """Tie the contacts to a cell that deforms: their branches, and the share of the cell in their masses.

@@ -76,7 +76,7 @@ def in_parts(task: Callable[[int, int], Result], rows: int, *, weight: int = 1) 
 
     weight : work for a row, in units of a light loop. Tasks must not touch each other's results.
     """
-    part = max(1, PART // weight)
+    part = part_of(weight)
     if rows <= part:
         return [task(0, rows)]
     parts = ceil(rows / part)
@@ -93,6 +93,11 @@ def in_parts(task: Callable[[int, int], Result], rows: int, *, weight: int = 1) 
     for other in others:
         other.result()
     return found
+
+
+def part_of(weight: int) -> int:
+    """Rows in a part of a loop."""
+    return max(1, PART // weight)
 
 
 def total(parts: list[Any]) -> Any:

@@ -19,9 +19,9 @@ from ..bodies import Bodies
 from ..compiled import kernel
 from ..flow import strain_rate
 from ..threads import in_parts
-from .colours import COLOURS
+from .colours import COLOURS, NO_TILES
 from .neighbours import Neighbours, WallList
-from .pairs import PairList
+from .pairs import TILING, PairList, rows_in_tile
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
@@ -37,12 +37,14 @@ class PairCandidates:
 
     row   : contact row of each listed pair, -1 for none; last : its row in the previous step
     sizes : rows of each colour in turn; count : of all
+    tiles : (tiles + 1, colours) where the rows of each tile begin in a colour, if there are tiles, see colours.py
     """
 
     row: Index
     last: Index
     sizes: NDArray[np.int64]
     count: int
+    tiles: NDArray[np.int64] = field(default_factory=lambda: NO_TILES)
 
 
 @dataclass
@@ -140,16 +142,21 @@ def _number_pairs(
         choose_pairs(begin, end, *what, counts)
         return begin, counts
 
-    found = in_parts(pick, bodies.count, weight=2)
+    found = in_parts(pick, bodies.count, weight=TILING)
     parts = np.array([counts for _, counts in found]) if len(found) > 1 else found[0][1][None]
     sizes = parts.sum(axis=0) if len(found) > 1 else parts[0]
+    tiles = NO_TILES
     if parts.size > 1:
         earlier = (np.cumsum(parts.T).reshape(parts.T.shape) - parts.T).T.copy()
         before = {begin: rows for (begin, _), rows in zip(found, earlier)}
         in_parts(
-            lambda begin, end: move_rows(begin, end, pairs.start, colour, before[begin], row), bodies.count, weight=2
+            lambda begin, end: move_rows(begin, end, pairs.start, colour, before[begin], row),
+            bodies.count,
+            weight=TILING,
         )
-    chosen = PairCandidates(row, pairs.last, sizes, int(sizes.sum()))
+        if colours > 1 and rows_in_tile(bodies.count) < bodies.count:
+            tiles = np.vstack([earlier, earlier[-1] + parts[-1]])
+    chosen = PairCandidates(row, pairs.last, sizes, int(sizes.sum()), tiles)
     pairs.last, pairs.spare = row, pairs.last
     return chosen
 

@@ -4,6 +4,10 @@ Listed pairs are painted when a list is made, and candidates inherit their colou
 colour, as a sweep by colours visits them. A wall that no force can move lists each grain once, so that its contacts are
 a colour of their own. Pistons, and grains with very many neighbours, would need a colour for each contact: theirs are
 swept one after another.
+
+Many grains do not fit into the cache, and each colour would fetch them all anew. So they are cut into tiles, grains
+that follow each other in memory, and pairs within a tile have colours of their own. Those of different tiles share no
+grain: tile after tile goes through all its colours while its grains are at hand.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ import numpy as np
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ..compiled import kernel
@@ -23,6 +28,10 @@ Index = NDArray[np.int32]
 
 HUB = 32  # a body with more contacts is a hub; two others block at most 2 (HUB - 1) colours
 COLOURS = 63  # a bit for each; what is left over goes into the last list
+ALL = 2**63 - 1  # their bits
+INNER = 31  # the first of them, for pairs within a tile if there are tiles
+MANY = 150_000  # grains from which on there are tiles
+NO_TILES = np.zeros((0, 0), np.int64)
 
 
 @dataclass(frozen=True)
@@ -32,27 +41,47 @@ class Colouring:
     sequence : (c,) contacts
     start    : (colours + 1,) where each colour begins in the sequence
     alone    : (colours,) colours that one thread has to sweep alone, contact by contact
+    inner    : (colours,) colours of contacts within tiles
+    tiles    : (tiles + 1, colours) where each tile begins in a colour, for inner ones
     """
 
     sequence: Index
     start: NDArray[np.int64]
     alone: NDArray[np.bool_]
+    inner: NDArray[np.bool_]
+    tiles: NDArray[np.int64]
 
     @property
     def count(self) -> int:
         return len(self.alone)
 
     @classmethod
-    def of_rows(cls, rows: Index, sizes: NDArray[np.int64], alone: NDArray[np.bool_]) -> Colouring:
-        """Rows 0, 1, 2, ... that stand colour after colour; empty ones are left out."""
-        used = sizes > 0
-        return cls(rows, np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes[used])]), alone[used])
+    def of(
+        cls,
+        sequence: Index,
+        start: NDArray[np.int64],
+        alone: NDArray[np.bool_],
+        tiles: NDArray[np.int64] = NO_TILES,
+    ) -> Colouring:
+        """Without colours that have no contact; tiles : of the first colours, those of pairs, if there are tiles."""
+        used = np.diff(start) > 0
+        inner = (np.arange(len(alone)) < (INNER if len(tiles) else 0)) & ~alone
+        table = np.zeros((len(tiles), len(alone)), np.int64)
+        table[:, : tiles.shape[1]] = tiles
+        return cls(sequence, np.append(start[:-1][used], start[-1]), alone[used], inner[used], table[:, used])
 
     def of_some(self, rows: Index) -> Colouring:
         """The colours of some of the rows, given in rising order, where rows stand colour after colour."""
-        sizes = np.diff(np.searchsorted(rows, self.start))
-        used = sizes > 0
-        return Colouring(rows, np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes[used])]), self.alone[used])
+        start, tiles = np.searchsorted(rows, self.start), np.searchsorted(rows, self.tiles)
+        used = np.diff(start) > 0
+        return Colouring(
+            rows, np.append(start[:-1][used], start[-1]), self.alone[used], self.inner[used], tiles[:, used]
+        )
+
+    def shuffled(self, rng: Generator) -> NDArray[np.int64]:
+        """The colours in random order, those within tiles first."""
+        colours = rng.permutation(self.count)
+        return np.concatenate([colours[self.inner[colours]], colours[~self.inner[colours]]])
 
     def arranged(self, colours: NDArray[np.int64]) -> Index:
         """The contacts in turn when the colours follow each other like this."""
@@ -60,11 +89,13 @@ class Colouring:
 
 
 @kernel
-def paint_list(start, partner, colour, met, taken):  # type: ignore[no-untyped-def]
+def paint_list(start, partner, colour, met, taken, tile):  # type: ignore[no-untyped-def]
     """Each pair of a list takes the first colour that neither of its grains has.
 
     met, taken : (n,) pairs of each grain, and their colours as bits
+    tile       : grains in a tile; n if there are no tiles
     """
+    inner = (np.int64(1) << INNER) - 1 if tile < start.size - 1 else np.int64(-1)
     n = start.size - 1
     met[:], taken[:] = 0, 0
     for i in range(n):
@@ -77,9 +108,11 @@ def paint_list(start, partner, colour, met, taken):  # type: ignore[no-untyped-d
             if met[i] > HUB or met[j] > HUB:
                 colour[k] = COLOURS
             else:
-                free: Any = first_free(taken[i] | taken[j])  # type: ignore[call-arg]
-                taken[i] |= np.int64(1) << free
-                taken[j] |= np.int64(1) << free
+                open_to = inner if i // tile == j // tile else ~inner
+                free: Any = first_free((taken[i] | taken[j] | ~open_to) & ALL)  # type: ignore[call-arg]
+                if free < COLOURS:  # else none is left
+                    taken[i] |= np.int64(1) << free
+                    taken[j] |= np.int64(1) << free
                 colour[k] = free
 
 

@@ -9,10 +9,17 @@ from numpy.typing import NDArray
 
 from ..compiled import kernel
 from ..memory import Workspace
-from ..threads import in_parts
-from .colours import paint_list
+from ..threads import in_parts, part_of
+from .colours import MANY, paint_list
 
 Index = NDArray[np.int32]
+
+TILING = 2  # weight of the loop that numbers candidates
+
+
+def rows_in_tile(grains: int) -> int:
+    """Grains in a tile, see colours.py: those of one part of the loop that numbers candidates; all, if they are few."""
+    return part_of(TILING) if grains > MANY else max(grains, 1)
 
 
 @dataclass
@@ -44,7 +51,7 @@ class PairList:
             if coloured:
                 n = len(self.start) - 1
                 met, taken = work.take("member", n, kind=np.int32), work.take("key", n, kind=np.int64)
-                paint_list(self.start, self.partner, self.colour, met, taken)
+                paint_list(self.start, self.partner, self.colour, met, taken, rows_in_tile(n))
         return self.colour
 
     @classmethod

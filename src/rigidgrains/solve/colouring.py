@@ -24,24 +24,47 @@ def find_colouring(problem: ContactProblem, among: Index) -> Colouring:
     size = paint_contacts(among, problem.pairs, movable, colour)
     start = np.concatenate([[0], np.cumsum(size)])
     sort_by_colour(among, colour, start[:-1].copy(), sequence)
-    used = np.flatnonzero(size)
-    alone = (used == COLOURS) | gives_way(problem.flow)
-    return Colouring(sequence, np.append(start[used], len(among)), alone)
+    alone = (np.arange(COLOURS + 1) == COLOURS) | gives_way(problem.flow)
+    return Colouring.of(sequence, start, alone)
 
 
 @kernel
 def coloured_sweep(  # type: ignore[no-untyped-def]
-    thread, threads, meeting, colours, sequence, start, alone, motion, pairs, geometry, forces, dt
+    thread, threads, meeting, colours, sequence, start, alone, tiles, motion, pairs, geometry, forces, dt
 ):
-    """What one thread has to do: its share of colour after colour. The bits do not depend on how many threads share."""
+    """What one thread has to do: its tiles, and its share of colour after colour beyond them.
+
+    The bits do not depend on how many threads share. tiles : which colours are within tiles, and where these begin
+    """
+    inner, begin = tiles
     rate = 1.0 / dt
-    for k in colours:
-        first, last = shared_colour(k, start, alone, thread, threads)
-        if not alone[k]:
-            first = sweep_lanes(first, last, sequence, motion, pairs, geometry, forces, dt, rate)
-        for at in range(first, last):
-            update(sequence[at], motion, pairs, geometry, forces, dt, rate)
+    at = 0
+    while at < len(colours):
+        end = at
+        while end < len(colours) and inner[colours[end]]:
+            end += 1
+        if end > at:  # tile after tile through all colours that it has
+            own = share(0, len(begin) - 1, thread, threads)
+            for tile in range(own[0], own[1]):
+                for k in colours[at:end]:
+                    first, last = begin[tile, k], begin[tile + 1, k]
+                    sweep_some(first, last, True, sequence, motion, pairs, geometry, forces, dt, rate)
+            at = end
+        else:
+            k = colours[at]
+            first, last = shared_colour(k, start, alone, thread, threads)
+            sweep_some(first, last, not alone[k], sequence, motion, pairs, geometry, forces, dt, rate)
+            at += 1
         meet(meeting, threads)
+
+
+@kernel
+def sweep_some(first, last, free, sequence, motion, pairs, geometry, forces, dt, rate):  # type: ignore[no-untyped-def]
+    """Update some contacts of a sequence; free : they share no movable body."""
+    if free:
+        first = sweep_lanes(first, last, sequence, motion, pairs, geometry, forces, dt, rate)
+    for at in range(first, last):
+        update(sequence[at], motion, pairs, geometry, forces, dt, rate)
 
 
 @kernel

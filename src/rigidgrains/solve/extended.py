@@ -192,9 +192,9 @@ def parallel_sweep(before, motion, pairs, geometry, extra, flow, forces, dt, eps
 
 @kernel
 def coloured_sweep(  # type: ignore[no-untyped-def]
-    thread, threads, meeting, colours, sequence, start, alone, motion, pairs, geometry, extra, flow, forces, dt
+    thread, threads, meeting, colours, sequence, start, alone, tiles, motion, pairs, geometry, extra, flow, forces, dt
 ):
-    """What one thread has to do: its share of colour after colour."""
+    """What one thread has to do: its share of colour after colour, tiles or not."""
     rate = 1.0 / dt
     for k in colours:
         first, last = shared_colour(k, start, alone, thread, threads)

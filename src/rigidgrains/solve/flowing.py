@@ -132,9 +132,9 @@ def parallel_sweep(  # type: ignore[no-untyped-def]
 
 @kernel
 def coloured_sweep(  # type: ignore[no-untyped-def]
-    thread, threads, meeting, colours, sequence, start, alone, motion, pairs, geometry, branch, flow, forces, dt
+    thread, threads, meeting, colours, sequence, start, alone, tiles, motion, pairs, geometry, branch, flow, forces, dt
 ):
-    """What one thread has to do: its share of colour after colour."""
+    """What one thread has to do: its share of colour after colour, tiles or not."""
     rate = 1.0 / dt
     for k in colours:
         first, last = shared_colour(k, start, alone, thread, threads)

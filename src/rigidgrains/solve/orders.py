@@ -139,6 +139,8 @@ class Symmetric(Order):
 class Coloured(Order):
     """Colour after colour, in random order; contacts of one colour share no movable body and are free for threads.
 
+    Colours within tiles, if there are any, come first, see detect/colours.py.
+
     worth : contacts from which on a sweep is shared among threads
     """
 
@@ -153,20 +155,20 @@ class Coloured(Order):
             self._colouring = find_colouring(problem, self._sequence)
 
     def sequence(self, rng: Generator) -> Index:
-        return self._colouring.arranged(rng.permutation(self._colouring.count))
+        return self._colouring.arranged(self._colouring.shuffled(rng))
 
     def sweep(self, problem: ContactProblem, rng: Generator) -> None:
         self.turn(problem, rng, fresh=True)
 
     def sweeps(self, problem: ContactProblem, rng: Generator, number: int) -> None:
-        colours = [rng.permutation(self._colouring.count) for _ in range(number)]
+        colours = [self._colouring.shuffled(rng) for _ in range(number)]
         if colours:
             self._visit(problem, np.concatenate(colours))
 
     def turn(self, problem: ContactProblem, rng: Generator, *, fresh: bool) -> int:
         """One sweep, in the same order as the one before unless a fresh one is asked for."""
         if fresh:
-            self._colours = rng.permutation(self._colouring.count)
+            self._colours = self._colouring.shuffled(rng)
         self._visit(problem, self._colours)
         return 1
 
@@ -174,7 +176,8 @@ class Coloured(Order):
         """Colours in turn, of one sweep or of several."""
         by = self._colouring
         loop, meeting = loops(problem).coloured_sweep, new_meeting()
-        what = meeting, colours, by.sequence, by.start, by.alone, *problem.arrays, problem.dt
+        tiles = by.inner, by.tiles
+        what = meeting, colours, by.sequence, by.start, by.alone, tiles, *problem.arrays, problem.dt
         if len(by.sequence) < self.worth:
             loop(0, 1, *what)
         else:
