@@ -35,6 +35,11 @@ def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[s
     bodies, contacts, before = simulation.bodies, simulation.contacts, simulation.motion_before
     n, walls = bodies.count, slice(bodies.count, bodies.count + len(bodies.walls))
     whole = simulation.whole
+    scalars = (known or figures(simulation)) | {
+        "whole": float(whole),
+        "removed_part": removed_part(simulation.solver.gap),
+        "slack": simulation.solver.slack * float(bodies.radius.mean()) if simulation.solver.slack else 0.0,
+    }
     load, number = np.zeros(n), np.zeros(n, np.int32)
     if whole:
         load = measure.loads(bodies, contacts)
@@ -50,24 +55,20 @@ def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[s
         data |= {"velocity_before": velocity_before, "spin_before": before[:n, 3:6] / bodies.radius[:, None]}
         if bodies.flows:
             data |= {"peculiar_velocity": bodies.velocity, "peculiar_velocity_before": before[:n, 0:3]}
-    scalars = (known or figures(simulation)) | {
-        "whole": float(whole),
-        "removed_part": removed_part(simulation.solver.gap),
-        "slack": simulation.solver.slack * float(bodies.radius.mean()) if simulation.solver.slack else 0.0,
-    }
     cloud = Cloud(
         simulation.time,
-        bodies.position.astype(precision, copy=False),
-        data={name: array.astype(precision, copy=False) for name, array in data.items()} | {"contact_number": number},
+        bodies.position,
+        data=data | {"contact_number": number},
         once={
             **({} if bodies.cell is None else {"image": bodies.image}),
-            **({"spring_force": _whole(bodies.pull, n).astype(precision, copy=False)} if bodies.springs else {}),
-            "radius": bodies.radius.astype(precision, copy=False),
+            **({"spring_force": _whole(bodies.pull, n)} if bodies.springs else {}),
+            "radius": bodies.radius,
             "id": bodies.id,
-            "mass": bodies.mass.astype(precision, copy=False),
+            "mass": bodies.mass,
             "material": bodies.material,
-            "external_force": _whole(bodies.external_force, n).astype(precision, copy=False),
+            "external_force": _whole(bodies.external_force, n),
         },
+        precision=precision,
         scalars=scalars,
         tables=wall_table.placement(bodies.walls)
         | {
@@ -119,7 +120,7 @@ def contacts(simulation: Simulation, *, precision: type) -> Cloud:
 
 def _whole(forces: Array, n: int) -> Array:
     """Zeros where there are none."""
-    return forces if len(forces) else np.zeros((n, 3))
+    return forces if len(forces) else np.broadcast_to(0.0, (n, 3))
 
 
 @kernel

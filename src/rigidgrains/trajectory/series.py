@@ -8,6 +8,7 @@ when they do: frames point to the rows they use. Bookkeeping that is equal by na
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from typing import Any
 
 import h5py
@@ -30,6 +31,7 @@ class Cloud:
     data   : arrays (n, ...) of this frame; once : arrays (n, ...) that rarely change
     scalars : numbers of this frame; tables : arrays (w, k) of this frame, all of one length w
     tables_once : arrays (w, k) that rarely change
+    precision : of points, data and once as far as they are no whole numbers; None: as they are
     """
 
     time: float
@@ -39,6 +41,12 @@ class Cloud:
     scalars: dict[str, float] = field(default_factory=dict)
     tables: dict[str, Array] = field(default_factory=dict)
     tables_once: dict[str, Array] = field(default_factory=dict)
+    precision: type | None = None
+
+    def stored(self, array: Array) -> Array:
+        """An array as a file holds it; one at a time, since a copy of all of them would be large."""
+        rounded = self.precision if array.dtype.kind == "f" else None
+        return np.ascontiguousarray(array, dtype=rounded)
 
 
 class Column:
@@ -66,7 +74,7 @@ class Series:
     def __init__(self, group: h5py.Group, *, compression: str | None = None, expected: int = 1) -> None:
         self.group, self._compression, self._expected = group, compression, max(expected, 1)
         self._columns: dict[str, Column] = {}
-        self._kept: dict[str, tuple[int, Array]] = {}
+        self._kept: dict[str, tuple[int, bytes]] = {}
 
     @classmethod
     def create(
@@ -79,9 +87,9 @@ class Series:
         group.create_group("Steps").attrs["NSteps"] = np.int64(0)
         series = cls(group, compression=compression, expected=expected)
         series._make_bookkeeping()
-        series._make("Points", first.points)
+        series._make("Points", first.stored(first.points[:0]))
         for name, array in (first.data | first.once).items():
-            series._make(f"PointData/{name}", array)
+            series._make(f"PointData/{name}", first.stored(array[:0]))
         for name in first.scalars:
             series._make(f"FieldData/{name}", np.zeros(1))
         for name, array in (first.tables | first.tables_once).items():
@@ -120,12 +128,12 @@ class Series:
         self._add("Steps/Values", cloud.time)
         self._add("Steps/PartOffsets", step)
         self._add("Steps/NumberOfParts", 1)
-        self._add("Steps/PointOffsets", self._column("Points").append(cloud.points))
+        self._add("Steps/PointOffsets", self._column("Points").append(cloud.stored(cloud.points)))
         self._add_cells(step, n)
         for name, array in cloud.data.items():
-            self._column(f"PointData/{name}").append(array)
+            self._column(f"PointData/{name}").append(cloud.stored(array))
         for name, array in cloud.once.items():
-            self._add(f"Steps/PointDataOffsets/{name}", self._append_changed(f"PointData/{name}", array))
+            self._add(f"Steps/PointDataOffsets/{name}", self._append_changed(f"PointData/{name}", cloud.stored(array)))
         for name, number in cloud.scalars.items():
             self._add(f"FieldData/{name}", number)
         self._add("Steps/ScalarSizes", (1, 1))
@@ -211,9 +219,10 @@ class Series:
         if path not in self._kept and self.steps:
             kind, _, name = path.partition("/")
             first = int(self.group[f"Steps/{kind}Offsets/{name}"][self.steps - 1])
-            self._kept[path] = (first, self.read(path, self.steps - 1))
-        if path not in self._kept or not np.array_equal(self._kept[path][1], array):
-            self._kept[path] = (self._column(path).append(array), array.copy())
+            self._kept[path] = first, fingerprint(self.read(path, self.steps - 1))
+        mark = fingerprint(array)
+        if path not in self._kept or self._kept[path][1] != mark:
+            self._kept[path] = self._column(path).append(array), mark
         return self._kept[path][0]
 
     def _add_cells(self, step: int, n: int) -> None:
@@ -227,6 +236,11 @@ class Series:
             self._column(f"{name}/Offsets").append(np.array([0, n] if some else [0]))
         self._add("Steps/CellOffsets", (step, 0, 0, 0))
         self._add("Steps/ConnectivityIdOffsets", (0, 0, 0, 0))
+
+
+def fingerprint(array: Array) -> bytes:
+    """What tells an array from all others, in place of a copy of it."""
+    return blake2b(np.ascontiguousarray(array).data, digest_size=32, person=str(array.shape).encode()[:16]).digest()
 
 
 def _within(group: h5py.Group, parts: dict[str, Any]) -> dict[str, Any]:

@@ -265,8 +265,11 @@ def checksum(clouds: dict[str, Cloud]) -> int:
     """CRC-32 of the arrays and figures of a frame."""
     total = 0
     for cloud in clouds.values():
-        arrays = cloud.data | cloud.once | cloud.tables | cloud.tables_once
+        own, tables = cloud.data | cloud.once, cloud.tables | cloud.tables_once
         numbers = [number for name, number in sorted(cloud.scalars.items()) if name != "wall_table"]
-        for array in (cloud.points, *(arrays[name] for name in sorted(arrays)), np.array(numbers, dtype=float)):
-            total = zlib.crc32(np.ascontiguousarray(array).data, total)
+        total = zlib.crc32(cloud.stored(cloud.points).data, total)
+        for name in sorted(own | tables):
+            array = cloud.stored(own[name]) if name in own else np.ascontiguousarray(tables[name])
+            total = zlib.crc32(array.data, total)
+        total = zlib.crc32(np.array(numbers, dtype=float).data, total)
     return total
