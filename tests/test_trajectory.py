@@ -188,6 +188,29 @@ def _frames(file: h5py.File) -> int:
     return sum(array.id.get_storage_size() for group in groups for array in group.values())
 
 
+def test_what_rarely_changes_is_written_when_it_does(tmp_path):
+    """Masses: as they were, with one number changed, and back again; resumed in between."""
+    simulation = rg.Simulation(triangular(3, 4, mu=0.3, g=10.0), dt=1e-3)
+    path, mass = tmp_path / "run.vtkhdf", []
+    for resumed in (False, True):
+        writer = rg.TrajectoryWriter(path, resume=resumed)
+        writer.start(simulation, 2)
+        for factor in (2.0, 1.0) if resumed else (1.0,):
+            simulation.bodies.mass[3] *= factor
+            simulation.step()
+            mass.append(simulation.bodies.mass.copy())
+            writer.look(simulation)
+            simulation.bodies.mass[3] /= factor
+        writer.finish(simulation)
+    with rg.Trajectory(path) as trajectory:
+        assert len(trajectory) == 4
+        for frame, expected in zip(list(trajectory)[1:], mass):
+            np.testing.assert_array_equal(frame.mass, expected)
+    with h5py.File(path) as file:
+        assert len(file["VTKHDF/PointData/mass"]) == 3 * simulation.bodies.count  # not in frames that keep it
+        assert len(file["VTKHDF/PointData/radius"]) == simulation.bodies.count
+
+
 def test_size_is_that_of_the_arrays(tmp_path):
     """Overhead per frame is small, and compression helps."""
     sizes = {}
