@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import TrajectoryError
-from .spill import Spill, Spilled, pieces
+from .spill import Spill, Spilled, get, pieces, put
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 SEAL = b"rigidgrains seal"
@@ -72,7 +72,7 @@ class AtomicFile(io.RawIOBase):
         try:
             place = self._size
             for part in journal(self._patches, self._size):
-                _put(self._file, part, place)
+                put(self._file, part, place)
                 place += len(part)
             self._sealed = True
             if durable:
@@ -145,7 +145,7 @@ class AtomicFile(io.RawIOBase):
                 if below:
                     self._patch(start, view[:below])
                 if stop > self._end:
-                    _put(self._file, view[below:], start + below)
+                    put(self._file, view[below:], start + below)
             except OSError as problem:  # h5py cannot carry it: commit will tell
                 self.failure = problem
         self._place, self._size = stop, max(self._size, stop)
@@ -184,10 +184,10 @@ def read_journal(file: io.FileIO) -> tuple[int, Patches] | None:
     size = os.fstat(file.fileno()).st_size
     if size < FOOTER.size:
         return None
-    end, length, checksum, seal = FOOTER.unpack(_get(file, FOOTER.size, size - FOOTER.size))
+    end, length, checksum, seal = FOOTER.unpack(get(file, FOOTER.size, size - FOOTER.size))
     if seal != SEAL or end + length + FOOTER.size != size:
         return None
-    body = _get(file, length, end)
+    body = get(file, length, end)
     if zlib.crc32(body) != checksum:
         return None
     patches: Patches = []
@@ -215,33 +215,17 @@ def heal(file: io.FileIO) -> bool:
 
 def data_end(file: io.FileIO) -> int:
     """Where HDF5 thinks the data end, from the superblock (version 2); the size of a file of another kind."""
-    head = _get(file, 36, 0)
+    head = get(file, 36, 0)
     if len(head) < 36 or head[:8] != SIGNATURE or head[8] != 2:
         return os.fstat(file.fileno()).st_size
     return int.from_bytes(head[28:36], "little")
-
-
-def _get(file: io.FileIO, count: int, offset: int) -> bytes:
-    file.seek(offset)
-    parts = []
-    while count and (part := file.read(count)):
-        parts.append(part)
-        count -= len(part)
-    return b"".join(parts)
-
-
-def _put(file: io.FileIO, data: Any, offset: int) -> None:
-    view = memoryview(data)
-    file.seek(offset)
-    while len(view):
-        view = view[file.write(view) :]
 
 
 def _apply(file: io.FileIO, patches: Patches) -> None:
     """Write each patch to its place."""
     for offset, patch in patches:
         for piece in pieces(patch):
-            _put(file, piece, offset)
+            put(file, piece, offset)
             offset += len(piece)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,8 +23,7 @@ class Spilled:
 
     def __getitem__(self, part: slice) -> bytes:
         start, stop, _ = part.indices(self._length)
-        self._file.seek(self._place + start)
-        return bytes(self._file.read(max(0, stop - start)))
+        return get(self._file, max(0, stop - start), self._place + start)
 
 
 class Spill:
@@ -38,9 +38,8 @@ class Spill:
         if len(data) < LARGE:
             return bytes(data)
         if self._file is None:
-            self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 (closed by clear)
-        self._file.seek(self._end)
-        self._file.write(data)
+            self._file = tempfile.TemporaryFile(dir=self._folder, buffering=0)  # noqa: SIM115 (closed by clear)
+        put(self._file, data, self._end)
         kept = Spilled(self._file, self._end, len(data))
         self._end += len(data)
         return kept
@@ -56,3 +55,21 @@ def pieces(data: bytes | Spilled) -> Iterator[bytes]:
     """Bytes, some at a time."""
     for start in range(0, len(data), PIECE):
         yield data[start : start + PIECE]
+
+
+def get(file: io.FileIO, count: int, offset: int) -> bytes:
+    """So many bytes of a file, or fewer if it ends before."""
+    file.seek(offset)
+    parts = []
+    while count and (part := file.read(count)):
+        parts.append(part)
+        count -= len(part)
+    return b"".join(parts)
+
+
+def put(file: io.FileIO, data: Any, offset: int) -> None:
+    """Write all of the data."""
+    view = memoryview(data)
+    file.seek(offset)
+    while len(view):
+        view = view[file.write(view) :]
