@@ -264,6 +264,29 @@ def test_criteria_serve_every_solver(make, criterion, rng):
         assert report.momentum_error == momentum_error(problem) <= 1e-6
 
 
+@pytest.mark.parametrize("make", [lambda: chain(100), lambda: triangular(12, 12, mu=0.3, g=3.0)])
+def test_sweeps_end_soon_after_they_might(make):
+    """Against looks after every sweep; looks after each eighth alone would be some 6 % late."""
+    epsilons = 10.0 ** -np.arange(3.0, 9.0, 0.5)
+    made = [
+        AcceleratedSweeps(criterion=ResidualCriterion(epsilon))
+        .solve(prepare(make(), DT), np.random.default_rng(1))
+        .sweeps
+        for epsilon in epsilons
+    ]
+    problem, rng = prepare(make(), DT), np.random.default_rng(1)
+    pace = accelerated.Momentum(Coloured(), problem)
+    pace.begin(problem)
+    found = [1.0]
+    while found[-1] > epsilons[-1]:
+        pace.sweep(problem, rng)
+        found.append(residual(problem))
+    least = [next(k for k, value in enumerate(found) if k >= 3 and value <= epsilon) for epsilon in epsilons]
+    late = np.array(made) / np.array(least) - 1.0
+    assert (late >= 0.0).all()
+    assert late.mean() < 0.03
+
+
 @pytest.mark.parametrize("make", [AcceleratedSweeps, RelaxedSweeps])
 def test_too_few_sweeps_are_reported(make, rng):
     """Not converged, with a reason, the figures, and the better of the forces seen."""

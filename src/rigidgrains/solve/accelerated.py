@@ -120,6 +120,7 @@ class Momentum(Pace):
         along, change, step, square = judge(p.forces, self._forces, self._start, self._weight)
         size = math.sqrt(change) * math.sqrt(step)
         cosine = along / size if size > 0.0 else 0.0
+        self.change = math.sqrt(change)
         self._choose(p, cosine, max(change, ROUNDING * square))
         return made
 

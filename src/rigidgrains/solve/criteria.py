@@ -32,11 +32,15 @@ class SweepCriterion(Protocol):
 
 
 class Verdict(NamedTuple):
-    """What a criterion found: whether it is met, and what it measured for that; NaN where it did not look."""
+    """What a criterion found: whether it is met, and what it measured for that; NaN where it did not look.
+
+    excess : what it measured over what it allows
+    """
 
     met: bool
     residual: float = math.nan
     momentum_error: float = math.nan
+    excess: float = math.nan
 
 
 class StateCriterion(Protocol):
@@ -147,7 +151,7 @@ class ResidualCriterion:
 
     def judge(self, problem: ContactProblem) -> Verdict:
         local = residual(problem)
-        return Verdict(local <= self.epsilon, local)
+        return Verdict(local <= self.epsilon, local, excess=_over(local, self.epsilon))
 
 
 @dataclass(frozen=True)
@@ -167,9 +171,9 @@ class MomentumCriterion:
     def judge(self, problem: ContactProblem) -> Verdict:
         local = residual(problem)
         if not local <= self.residual:
-            return Verdict(False, local)
+            return Verdict(False, local, excess=_over(local, self.residual))
         whole = momentum_error(problem)
-        return Verdict(whole <= self.epsilon, local, whole)
+        return Verdict(whole <= self.epsilon, local, whole, _over(whole, self.epsilon))
 
 
 @dataclass(frozen=True)
@@ -186,7 +190,13 @@ class OverlapCriterion:
         _check("epsilon", self.epsilon, least=0.0)
 
     def judge(self, problem: ContactProblem) -> Verdict:
-        return Verdict(missing_overlap(problem) <= self.epsilon * float(problem.radius.mean()))
+        overlap, allowed = missing_overlap(problem), self.epsilon * float(problem.radius.mean())
+        return Verdict(overlap <= allowed, excess=_over(overlap, allowed))
+
+
+def _over(found: float, allowed: float) -> float:
+    """The one over the other; inf where nothing is allowed."""
+    return found / allowed if allowed > 0.0 else math.inf
 
 
 def _check(name: str, value: float, *, least: float) -> None:

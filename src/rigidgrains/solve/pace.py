@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from numpy.random import Generator
 
 from ..contacts import ContactProblem
@@ -13,11 +15,13 @@ class Pace:
 
     closing  : sweeps that `finish` will make
     restarts : how often the pace began anew
+    change   : by how much the last sweep has changed forces, in whatever measure falls with the error; NaN if unknown
     trouble  : what went wrong, if anything
     """
 
     closing = 0
     restarts = 0
+    change = math.nan
     trouble = ""
 
     def __init__(self, order: Order) -> None:

@@ -27,7 +27,7 @@ from .loops import apply_forces
 from .orders import ORDERS, Order
 from .pace import Pace
 
-LOOK = 3  # sweeps before the first look at the state; afterwards an eighth of those made, and at least as many
+LOOK = 3  # sweeps before the first look at the state; afterwards an eighth of those made at the latest
 
 
 @dataclass(frozen=True)
@@ -168,15 +168,19 @@ class Sweeps:
     def _until_met(
         self, problem: ContactProblem, pace: Pace, rng: Generator, criterion: StateCriterion
     ) -> tuple[int, Verdict]:
-        """Sweep over all contacts and look at the state now and then."""
+        """Sweep over all contacts and look at the state now and then, and when changes are as small as they should be.
+
+        What a criterion measures falls as changes do: the last look tells how small they have to be.
+        """
         pace.begin(problem)
-        sweeps, look, verdict = 0, LOOK, Verdict(False)
+        sweeps, soon, look, before, verdict = 0, LOOK, LOOK, math.nan, Verdict(False)
         most = self.max_sweeps - pace.closing
         while sweeps < most and not verdict.met:
             sweeps += pace.sweep(problem, rng)
-            if sweeps >= min(look, most):
-                verdict = criterion.judge(problem)
-                look = sweeps + max(LOOK, sweeps // 8)
+            likely = sweeps >= soon and verdict.excess * pace.change <= before
+            if likely or sweeps >= min(look, most):
+                verdict, before = criterion.judge(problem), pace.change
+                soon, look = sweeps + max(LOOK, sweeps // 64), sweeps + max(LOOK, sweeps // 8)
         return sweeps, verdict
 
     def _in_stages(
