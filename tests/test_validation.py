@@ -12,7 +12,7 @@ import pytest
 FOLDER = Path(__file__).parents[1] / "validation"
 
 
-@pytest.mark.parametrize("name", ["haff", "packing", "rheology", "silo"])
+@pytest.mark.parametrize("name", ["haff", "packing", "rheology", "silo", "solver_statistics"])
 def test_options_are_told(name: str) -> None:
     told = subprocess.run([sys.executable, FOLDER / f"{name}.py", "--help"], capture_output=True, text=True)
     assert told.returncode == 0
