@@ -161,13 +161,17 @@ def pressing(bed: Bed, seed: int) -> rg.Scene:
 
 
 def solver(name: str, bed: Bed) -> Sweeps:
-    """Random: the paper's, with N_I = (L/d)^2 sweeps. Accelerated: to a momentum error of 1 %, its default.
+    """Random: the paper's, with N_I = (L/d)^2 sweeps, or so many times as many: "random 4". Accelerated: to a momentum
+    error of 1 %, its default, or another: "accelerated 1e-3".
 
     Default: random sweeps with the local criterion, as a scene gets them that says nothing.
     """
-    if name == "default":
+    method, _, number = name.partition(" ")
+    if method == "default":
         return Sweeps()
-    return Sweeps(criterion=FixedSweeps(bed.crossing)) if name == "random" else AcceleratedSweeps()
+    if method == "random":
+        return Sweeps(criterion=FixedSweeps(round(float(number or 1.0) * bed.crossing)))
+    return AcceleratedSweeps(criterion=MomentumCriterion(float(number or 1e-2)))
 
 
 def at_rest(bed: Bed, seed: int) -> Simulation:

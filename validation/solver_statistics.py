@@ -1,11 +1,11 @@
 """Do accelerated sweeps tell the same physics as the random sweeps of the paper? Histories of both, side by side.
 
 python validation/solver_statistics.py [--dimension 3] [--quick] [--default] [--processes N] [--json FILE]
-    [--figures FOLDER]
+    [--figures FOLDER] [--closer]
 
 Each history of solver_histories.py is run from the same start by both solvers for several seeds; means come with their
 standard error over the seeds. Random sweeps make N_I = (L/d)^2 sweeps a step, accelerated ones as many as their
-criterion asks for.
+criterion asks for. With --closer, shear alone: both solvers at several accuracies, to see where their figures go.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from solver_histories import HISTORIES, Bed, Tape, at_rest, compression, mobilised, rest
+from report import gauge
+from solver_histories import HISTORIES, Bed, Tape, at_rest, compression, mobilised, rest, shear
 
 import rigidgrains as rg
 from rigidgrains import integrate
@@ -34,6 +35,7 @@ from rigidgrains.solve.sweeps import Sweeps
 Array = NDArray[np.float64]
 
 NAMES = ("random", "accelerated")
+CLOSER = ("random", "random 3", "random 10", "accelerated", "accelerated 1e-3")
 SIZES = {2: (300, 6), 3: (2000, 12)}  # grains and seeds
 QUICK = {2: (100, 2), 3: (200, 2)}
 GRAINS = {2: "disks", 3: "spheres"}
@@ -45,6 +47,7 @@ def main() -> None:
     parser.add_argument("--dimension", type=int, choices=(2, 3), default=2, help="disks or spheres")
     parser.add_argument("--quick", action="store_true", help="fewer grains and two seeds, to see that it runs")
     parser.add_argument("--default", action="store_true", help="random sweeps with their own criterion, not (L/d)^2")
+    parser.add_argument("--closer", action="store_true", help="shear only, by both solvers at several accuracies")
     parser.add_argument("--processes", type=int, default=os.cpu_count(), help="runs at a time")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     parser.add_argument("--figures", type=Path, help="draw into this folder")
@@ -53,6 +56,9 @@ def main() -> None:
     bed = Bed(asked.dimension, grains)
     for name in NAMES:
         compression(Bed(asked.dimension, 100), 0, name, steps=10)  # compile
+    if asked.closer:
+        go_closer(bed, seeds, asked)
+        return
     found: dict[str, Any] = {"dimension": asked.dimension, "grains": grains, "seeds": seeds}
     who = ("default" if asked.default else "random", "accelerated")
     with ProcessPoolExecutor(asked.processes, initializer=rg.set_threads, initargs=(1,)) as pool:
@@ -78,6 +84,23 @@ def main() -> None:
         asked.json.write_text(json.dumps(found, indent=1) + "\n")
     if asked.figures:
         draw(found, asked.figures)
+
+
+def go_closer(bed: Bed, seeds: int, asked: argparse.Namespace) -> None:
+    """Slow shear by each solver at each accuracy: means and standard errors."""
+    with ProcessPoolExecutor(asked.processes, initializer=rg.set_threads, initargs=(1,)) as pool:
+        runs = {name: [pool.submit(shear, bed, seed, name) for seed in range(seeds)] for name in reversed(CLOSER)}
+        tapes = {name: [run.result() for run in runs[name]] for name in CLOSER}
+    found = {}
+    for name, each in tapes.items():
+        figures = {key: gauge([tape.figures[key] for tape in each]) for key in each[0].figures}
+        error = float(np.median([e for tape in each for e in tape.errors]))
+        found[name] = {"figures": figures, "momentum error": error, "seconds": sum(tape.seconds for tape in each)}
+        print(f"\n{name}: momentum error {error:.2g}, CPU {found[name]['seconds']:.0f} s")
+        for key, (value, spread) in figures.items():
+            print(f"  {key:30s} {value:9.4f} +- {spread:.4f}")
+    if asked.json:
+        asked.json.write_text(json.dumps(found, indent=1) + "\n")
 
 
 def sudden_load(bed: Bed) -> dict[str, dict[str, Any]]:
