@@ -72,5 +72,5 @@ if __name__ == "__main__":
     threads.set_threads(1)
     threads.PART = 2048  # what a part of a loop takes for itself does not depend on the number of grains
     more = {"array": lambda: np.zeros(GRAINS), "kernel": lambda: numbers(GRAINS)}
-    quiet = {"plain": asked(20), "accelerated": asked(20, solver=MOMENTUM)}
+    quiet = {"plain": asked(30), "accelerated": asked(30, solver=MOMENTUM)}
     print(json.dumps(quiet | {name: asked(2, task) for name, task in more.items()}))

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
+from builders import plane
 
+from rigidgrains import FixedSweeps, Simulation, Sweeps, contacts, memory
+from rigidgrains.bench import dense_bodies
+from rigidgrains.bodies import Bodies
 from rigidgrains.memory import Workspace, copy_rows
 
 BOUND = 6.0  # bytes per grain: less than one number for each
@@ -32,6 +37,60 @@ def test_steps_of_a_dense_packing_ask_for_no_memory():
         assert min(made) < BOUND
     for where in ("array", "kernel"):
         assert min(asked[where]["kept"] + asked[where]["made"]) > BOUND
+
+
+# What has to be there, in bytes: for each grain, each listed pair and each candidate.
+MOTION = 8 * 8 + 6 * 8  # rows, and v and s before the step
+GRAIN = 3 * 8 + 4 * 8 + 8 + 8 + 8 + 4  # position, orientation, radius, mass, id, material
+LISTS = 3 * 8 + 8 + 2 * 4 + 2 * 4  # reference, skin, block and leaders; where rows begin in the old and the new list
+GRID = 3 * 8 + 2 * 4  # radius with skin (later speed), again in the order of cells (gaps before), cell, level, member
+PAIR = 2 * (4 + 1) + 1  # partner and image in both lists, colour
+FOUND = 3 * 4  # last rows in both lists and one column of pairs found; room for an eighth more
+CANDIDATE = 8 * 8 + 4 * 8 + 2 * 4 + 1 + 4  # geometry, force, pair, image, place in the sweep
+
+
+def test_a_packing_holds_what_has_to_be_there_and_no_more(monkeypatch):
+    """All arrays of a simulation against an account by hand: one number more for each grain would be seen."""
+    for module in (memory, contacts):
+        monkeypatch.setattr(module, "ROOM", 10**9)  # nothing to grow into
+    dense, n = dense_bodies(16_000), 16_000
+    bodies = Bodies.assemble(
+        dimension=3, position=dense.position, radius=dense.radius, density=1.0, velocity=dense.velocity, friction=0.3,
+        walls=[plane(dense.position.min(axis=0) - dense.radius[0], [0, 0, 1.0], "floor")],
+    )  # fmt: skip
+    simulation = Simulation(bodies, dt=0.02, solver=Sweeps(order="coloured", criterion=FixedSweeps(5)))
+    listed = candidates = 0
+    while simulation.neighbours.builds < 4:
+        simulation.step()
+        listed = max(listed, len(simulation.neighbours.pairs.partner))
+        candidates = max(candidates, simulation.contacts.count)
+    buckets = 4 * 2 ** math.ceil(math.log2(2 * n))
+    needed = n * (MOTION + GRAIN + LISTS + GRID) + buckets + listed * (PAIR + 9 * FOUND / 8) + candidates * CANDIDATE
+    assert held(simulation) / n < needed / n + 4.0
+    simulation.more = np.zeros(n)
+    assert held(simulation) / n > needed / n + 4.0
+
+
+def held(thing):
+    """Bytes of all arrays that can be reached from here."""
+    arrays, seen, ahead = {}, set(), [thing]
+    while ahead:
+        one = ahead.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one, np.ndarray):
+            if isinstance(one.base, np.ndarray):
+                ahead.append(one.base)
+            else:
+                arrays[id(one)] = one.nbytes
+        elif isinstance(one, dict):
+            ahead += one.values()
+        elif isinstance(one, (list, tuple)):
+            ahead += one
+        elif hasattr(one, "__dict__") and not callable(one):
+            ahead += vars(one).values()
+    return sum(arrays.values())
 
 
 def test_a_workspace_gives_the_same_memory_until_more_is_needed():

@@ -31,14 +31,14 @@ def contact_velocity(simulation, motion):
 
 def energy(bodies, motion):
     """J, of grains by their peculiar velocities and spins, and of the cell by its free components."""
-    rows, flow = motion[: bodies.count], motion[bodies.rows - 3 : bodies.rows]
-    grains_own = 0.5 * ((rows[:, :3] ** 2).sum(axis=1) / rows[:, 6]).sum()
-    grains_own += 0.5 * ((rows[:, 3:6] ** 2).sum(axis=1) / rows[:, 7]).sum()
-    each = flow[:, 3:6] > 0.0
-    cell = 0.5 * (flow[:, :3][each] ** 2 / flow[:, 3:6][each]).sum()
-    if flow[:, 6].any():
-        k = int(np.argmax(flow[:, 6]))
-        cell += 0.5 * flow[k, k] ** 2 / flow[k, 6]
+    rows, flow, light = motion[: bodies.count], motion[bodies.rows - 3 : bodies.rows], bodies.motion[: bodies.count]
+    grains_own = 0.5 * ((rows[:, :3] ** 2).sum(axis=1) / light[:, 6]).sum()
+    grains_own += 0.5 * ((rows[:, 3:6] ** 2).sum(axis=1) / light[:, 7]).sum()
+    each = bodies.flow[:, 3:6] > 0.0
+    cell = 0.5 * (flow[:, :3][each] ** 2 / bodies.flow[:, 3:6][each]).sum()
+    if bodies.flow[:, 6].any():
+        k = int(np.argmax(bodies.flow[:, 6]))
+        cell += 0.5 * flow[k, k] ** 2 / bodies.flow[k, 6]
     return grains_own + cell
 
 
@@ -164,7 +164,7 @@ def test_power_balances_in_every_step(control):
         push = np.triu(kinetic) - volume * cell.stress
         free_rate[:] = np.where(cell.free, rate, cell.rate)
         if cell.isotropic:
-            free_rate += dt * before[-3, 6] * np.trace(push) * np.diag(cell.periodic)
+            free_rate += dt * bodies.flow[0, 6] * np.trace(push) * np.diag(cell.periodic)
         else:
             free_rate += dt * before[-3:, 3:6] * push
         free[-3:, :3] = free_rate

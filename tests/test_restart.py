@@ -204,6 +204,13 @@ def make_old(path) -> None:
             del words[name]
         for name in ("contact_image", "id", "pair_image", "wall_load", "wall_spin"):
             del kept[name]
+        wider = {
+            "pair_start": kept["pair_start"][()].astype(np.int64),
+            "motion_before": np.hstack([kept["motion_before"], kept["motion"][:, 6:]]),
+        }
+        for name, array in wider.items():
+            del kept[name]
+            kept[name] = array
         store.put_text(kept, "text", json.dumps(words))
 
 

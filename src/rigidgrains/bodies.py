@@ -220,9 +220,22 @@ def make_wall_rows(walls: list[Wall]) -> Array:
     return rows
 
 
+def keep_motion(motion: Array, to: Array) -> None:
+    """Copy v and s of all bodies to (bodies, 6); the rest of a row does not change in a step."""
+    in_parts(lambda first, last: _keep_motion(first, last, motion, to), len(motion))
+
+
 def top_speed(motion: Array) -> float:
     """Largest speed of any body; infinite if a speed or spin is not a number."""
     return float(max(in_parts(lambda first, last: _top_speed(first, last, motion), len(motion))))
+
+
+@kernel
+def _keep_motion(first, last, motion, to):  # type: ignore[no-untyped-def]
+    """Of some bodies."""
+    for i in range(first, last):
+        to[i, 0], to[i, 1], to[i, 2] = motion[i, 0], motion[i, 1], motion[i, 2]
+        to[i, 3], to[i, 4], to[i, 5] = motion[i, 3], motion[i, 4], motion[i, 5]
 
 
 @kernel

@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .bodies import Bodies
-from .contact_rows import deepest, fill_pairs, fill_wall
+from .contact_rows import bring_over, deepest, fill_pairs, fill_wall
 from .detect.candidates import Candidates, PairCandidates, WallCandidates, choose, overlooked
 from .detect.colours import COLOURS, Colouring
 from .detect.neighbours import Neighbours
+from .detect.pairs import PairList
 from .laws.base import Rows, arrange
-from .memory import Workspace, new_table, on_lines
+from .memory import ROOM, Workspace, new_table, on_lines
 from .threads import in_parts
 
 Array = NDArray[np.float64]
@@ -37,7 +38,7 @@ class ContactProblem:
     colouring : the colours, if rows stand colour after colour
     branch   : (c, 2) m, in a cell that deforms, see solve/flowing.py; then flow : (3, 8) its rows within `motion`
     edges    : (3,) m, of a periodic cell, infinite where it has no images; None without a cell
-    before   : (bodies, 8) motion at the beginning of the step, for solvers that ask
+    before   : (bodies, 6) v and s at the beginning of the step, for solvers that ask
     work     : what solvers need beside these, kept from one step to the next
     """
 
@@ -89,15 +90,13 @@ class Contacts:
         self.count = 0
         self.wall_rows: list[slice] = []
         self._elements = 0
-        none = np.empty(0, np.int32)
-        self.candidates = Candidates(PairCandidates(none, none, np.zeros(1, np.int64), 0), [])
+        self.candidates = Candidates(PairCandidates(np.zeros((1, 1), np.int64), np.zeros(1, np.int64), 0), [])
         self.colouring: Colouring | None = None
         self._pairs = np.empty((0, 2), np.int32)
         self._geometry = np.empty((0, 8))
         self._image = np.empty(0, np.int8)
         self._numbers = np.empty(0, np.int32)
         self._forces = np.empty((0, 4))
-        self._carried = np.empty((0, 4))
         self.memory = np.empty((0, 0))
         self.extra: Array | None = None
         self.branch: Array | None = None
@@ -121,7 +120,7 @@ class Contacts:
         """The contact rows of a step that was taken earlier, to carry the forces over from."""
         contacts = cls()
         contacts.count, contacts.wall_rows = len(pairs), wall_rows
-        contacts._pairs, contacts._geometry, contacts._forces = pairs, geometry, forces
+        contacts._pairs, contacts._geometry, contacts._forces = pairs, on_lines(geometry), on_lines(forces)
         contacts.memory = np.zeros((len(pairs), 0)) if memory is None else memory
         contacts.extra, contacts.attraction, contacts.branch = extra, attraction, branch
         contacts._image = np.zeros(len(pairs), np.int8) if image is None else image
@@ -211,8 +210,8 @@ class Contacts:
             self.branch = self.branch[keep]
         if self.attraction is not None:
             self.attraction = self.attraction[keep]
-        self._pairs, self._geometry, self._forces = pairs, self._geometry[keep], self._forces[keep]
-        self._image = self._image[keep]
+        self._pairs, self._geometry = pairs, on_lines(self._geometry[keep])
+        self._image, self._forces = self._image[keep], on_lines(self._forces[keep])
 
     def gather(
         self,
@@ -232,53 +231,71 @@ class Contacts:
                 number between 0 and 1 that part of them
         slack : overlap, over the mean radius, that is left alone
         speed : (n,) m/s, least relative speeds for the choice of candidates
-        before : (bodies, 8) motion at the beginning of the step, for laws that ask; the present one if absent
+        before : (bodies, 6) v and s at the beginning of the step, for laws that ask; the present ones if absent
         coloured : rows of grain pairs colour after colour, not in list order
         """
         part, left = removed_part(gap), slack * float(bodies.radius.mean()) if slack else 0.0
         self.candidates = choose(bodies, neighbours, dt, speed, coloured=coloured)
-        pairs, walls = self.candidates.pairs, self.candidates.walls
-        self.count = self.candidates.count
-        self._forces, self._carried = self._carried, self._forces
-        if self.count > len(self._pairs):
-            room = self.count + self.count // 8 + 16
-            del self._pairs, self._geometry, self._image, self._forces  # before more is asked for
-            self._pairs, self._geometry = np.empty((room, 2), np.int32), new_table(room, 8)
-            self._image, self._forces = np.empty(room, np.int8), np.empty((0, 0))
-        width = 7 if any(law.extended for law in bodies.laws) else 4
-        if self.count > len(self._forces) or self._forces.shape[1] != width:
-            self._forces = new_table(len(self._pairs), width)
-        listed = neighbours.pairs
+        listed, walls = neighbours.pairs, self.candidates.walls
+        self._carry_over(bodies, listed)
         what = (
-            listed.start, listed.partner, listed.image, bodies.shifts, pairs.row, pairs.last, bodies.position,
-            bodies.radius, bodies.motion, bodies.material, bodies.friction, part, left, self._carried, self._pairs,
-            self._image, self._geometry, self._forces,
+            listed.start, listed.partner, listed.image, bodies.shifts, listed.last, bodies.position, bodies.radius,
+            bodies.motion, bodies.material, bodies.friction, part, left, self._pairs, self._image, self._geometry,
+            self._forces,
         )  # fmt: skip
         in_parts(lambda begin, end: fill_pairs(begin, end, *what), bodies.count, weight=4)
-        self.wall_rows = []
-        end = pairs.count
-        self._image[end : self.count] = 0
+        self._image[self.candidates.pairs.count : self.count] = 0
         self._elements = bodies.rows
-        for w, near in enumerate(walls):
+        for w, (near, rows) in enumerate(zip(walls, self.wall_rows)):
             wall = bodies.walls[w]
-            rows = slice(end, end + len(near.grains))
-            end = rows.stop
             turning = wall.drive.rotates
             body, stride = (self._place_elements(bodies, near), 1) if turning else (bodies.count + w, 0)
             fill_wall(
-                near.grains, body, stride, near.gap, near.sink, near.normal, near.last, bodies.motion, bodies.material,
-                bodies.friction[wall.material], part, left,
-                self._carried, self._pairs[rows], self._geometry[rows], self._forces[rows],
+                near.grains, body, stride, near.gap, near.sink, near.normal, bodies.motion, bodies.material,
+                bodies.friction[wall.material], part, left, self._pairs[rows], self._geometry[rows], self._forces[rows],
             )  # fmt: skip
-            self.wall_rows.append(rows)
         self.colouring = self._colours(bodies) if coloured else None
-        if width == 7:
-            self.extra = np.zeros((self.count, 14))
-            self.forces[:, 4:] = self._inherit(self._carried[:, 4:], 3)
         if bodies.flows:
             self._join(bodies)
         if bodies.laws:
             self._prepare(bodies, dt, bodies.motion if before is None else before)
+
+    def _carry_over(self, bodies: Bodies, listed: PairList) -> None:
+        """Number the rows, and bring the forces of the previous step, and what laws remember, into their order.
+
+        One table of forces is enough: they wait in the rows of the geometry, which is still to come. The row that each
+        contact had stands, so long, in place of its first body.
+        """
+        self.count = self.candidates.count
+        if self.count > len(self._pairs):
+            room = self.count + self.count // ROOM + 16
+            del self._pairs, self._geometry, self._image  # before more is asked for
+            self._pairs, self._geometry = np.empty((room, 2), np.int32), new_table(room, 8)
+            self._image = np.empty(room, np.int8)
+        self.candidates.pairs.number(listed, self._pairs)
+        self.wall_rows, end = [], self.candidates.pairs.count
+        for near in self.candidates.walls:
+            self.wall_rows.append(slice(end, end + len(near.grains)))
+            end += len(near.grains)
+            self._pairs[self.wall_rows[-1], 0] = near.last
+        what = self._pairs, self._forces, self._geometry
+        in_parts(lambda begin, end: bring_over(begin, end, *what), self.count)
+        width, had = 7 if any(law.extended for law in bodies.laws) else 4, self._forces.shape[1]
+        if self.count > len(self._forces) or had != width:
+            del self._forces
+            self._forces = new_table(len(self._pairs), width)
+        if width == 7:
+            self.extra = np.zeros((self.count, 14))
+            self.forces[:, 4:] = self.geometry[:, 4:7] if had == 7 else 0.0
+        if bodies.laws:
+            self._remember(arrange(bodies.laws))
+
+    def _remember(self, width: int) -> None:
+        """(c, width) what laws remember of each contact; zeros for new ones."""
+        old, origin = self.memory, self._pairs[: self.count, 0]
+        self.memory = np.zeros((self.count, width))
+        if old.shape[1] == width:
+            self.memory[origin >= 0] = old[origin[origin >= 0]]
 
     def _colours(self, bodies: Bodies) -> Colouring:
         """The colours of the rows: those of grain pairs, the last for hubs, then one for each wall."""
@@ -320,8 +337,7 @@ class Contacts:
             self._rows = None
 
     def _prepare(self, bodies: Bodies, dt: float, before: Array) -> None:
-        """Let the laws change the rows; what they remember is carried over like the forces."""
-        self.memory = self._inherit(self.memory, arrange(bodies.laws))
+        """Let the laws change the rows."""
         if any(law.attracts for law in bodies.laws):
             self.attraction = np.zeros(self.count)
         body = self.pairs[:, 1].astype(np.int64)
@@ -329,28 +345,15 @@ class Contacts:
             body[some] = bodies.count + w
         held = bodies.motion.copy()  # driven walls, and the elements of rotating ones, move as they do in this step
         movable = np.flatnonzero((bodies.motion[: len(before), 6:] != 0.0).any(axis=1))
-        held[movable] = before[movable]
+        held[movable, :6] = before[movable, :6]
         if bodies.flows:
-            held[bodies.rows - 3 : bodies.rows] = before[bodies.rows - 3 : bodies.rows]
+            held[bodies.rows - 3 : bodies.rows, :6] = before[bodies.rows - 3 : bodies.rows, :6]
         self._rows = Rows(
             bodies, bodies.motion, held, self.pairs, self.geometry, self.forces, body, self.memory, dt, self.extra,
             self.attraction, self.branch,
         )  # fmt: skip
         for law in bodies.laws:
             law.prepare(self._rows)
-
-    def _inherit(self, old: Array, width: int) -> Array:
-        """(c, width) rows of the step before by the identity of each pair; zeros for new ones."""
-        pairs = self.candidates.pairs
-        last = np.full(self.count, -1, np.int64)
-        listed = pairs.row >= 0
-        last[pairs.row[listed]] = pairs.last[listed]
-        for near, rows in zip(self.candidates.walls, self.wall_rows):
-            last[rows] = near.last
-        new = np.zeros((self.count, width))
-        if old.shape[1] == width:
-            new[last >= 0] = old[last[last >= 0]]
-        return new
 
     def overlooked(self, bodies: Bodies, neighbours: Neighbours, dt: float) -> Array | None:
         """Relative speeds (n,) with which to gather again, if a pair that is no contact would overlap; else None."""

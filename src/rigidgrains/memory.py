@@ -15,6 +15,7 @@ from .threads import in_parts
 Array = NDArray[np.float64]
 
 LINE = 64  # bytes
+ROOM = 16  # what grows gets one part in so many on top
 
 
 class Workspace:
@@ -36,7 +37,7 @@ class Workspace:
         """
         kept = self._kept.pop(name, None)
         if kept is None or len(kept) < rows:
-            room = rows if kept is None else rows + rows // 8 + 16
+            room = rows if kept is None else rows + rows // ROOM + 16
             del kept  # before more is asked for
             kept = np.empty(room if columns is None else (room, columns), kind)
         self._kept[name] = kept

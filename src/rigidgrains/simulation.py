@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import integrate
-from .bodies import Bodies, top_speed
+from .bodies import Bodies, keep_motion, top_speed
 from .cell import CellError
 from .contacts import Contacts
 from .detect.neighbours import Neighbours
 from .flow import LARGEST, strain_rate
-from .memory import copy_rows
 from .observe.base import Interrupt, Observer, StopRun, Trigger
 from .observe.report import Report, Tally
 from .solve.settings import make_solver
@@ -89,7 +88,7 @@ class Simulation:
         self.whole = self.midway = False
         self._triggers: list[Trigger] = []
         self._kept_states: dict[str, list[Any]] = {}
-        self._kept = np.empty((0, 8))
+        self._kept = np.empty((0, 6))
 
     @property
     def time(self) -> float:
@@ -205,7 +204,7 @@ class Simulation:
         bodies, tried = self.bodies, self.dt
         allowed = auto.allowed(bodies, self.neighbours, self._kept, tried)
         if allowed < tried:
-            bodies.motion[: len(self._kept)] = self._kept
+            bodies.motion[: len(self._kept), :6] = self._kept
             self._clock.change(allowed)
             self._free_velocity()
         if not self.time + self.dt > self.time:
@@ -219,7 +218,7 @@ class Simulation:
         spent = SolveReport(sweeps=0, updates=0, converged=False, mean_force=0.0)
         for attempt in range(ATTEMPTS):
             if attempt:
-                bodies.motion[: len(self._kept)] = self._kept
+                bodies.motion[: len(self._kept), :6] = self._kept
                 integrate.free_velocity(bodies, self.time, dt)
             self.contacts.gather(
                 bodies,
@@ -266,7 +265,7 @@ class Simulation:
 
     def restore_step(self, whole: bool, motion_before: Array, observers: dict[str, list[Any]]) -> None:
         """Take up what was kept of the last step and of observers that will be added again."""
-        self.whole, self._kept, self._kept_states = whole, motion_before, dict(observers)
+        self.whole, self._kept, self._kept_states = whole, motion_before[:, :6].copy(), dict(observers)
 
     def run(self, *, until: float | None = None, steps: int | None = None) -> Report:
         """Step until a time (s), for a number of steps, or until an observer says stop; returns the report.
@@ -332,18 +331,18 @@ class Simulation:
 
     @property
     def motion_before(self) -> Array:
-        """(bodies, 8) motion rows at the beginning of the last step; the present ones before the first."""
-        return self._kept if self.whole else self.bodies.motion
+        """(bodies, 6) v and s at the beginning of the last step; the present ones before the first."""
+        return self._kept if self.whole else self.bodies.motion[:, :6]
 
     def _keep_velocities(self) -> None:
         """Remember the last good velocities; positions do not change until a step is known to be good."""
-        if self._kept.shape != self.bodies.motion.shape:
-            self._kept = np.empty_like(self.bodies.motion)
-        copy_rows(self.bodies.motion, self._kept)
+        if len(self._kept) != len(self.bodies.motion):
+            self._kept = np.empty((len(self.bodies.motion), 6))
+        keep_motion(self.bodies.motion, self._kept)
 
     def _go_back(self) -> None:
         """The state before the step in hand."""
-        self.bodies.motion[: len(self._kept)] = self._kept
+        self.bodies.motion[: len(self._kept), :6] = self._kept
         self.contacts.forget()
         self.midway = False
 

@@ -103,7 +103,7 @@ def renumber_contacts(contacts: Contacts, number: Number) -> None:
 
 def renumber_lists(lists: Neighbours, number: Number, rows: Index) -> None:
     """The same pairs, each in the row of the lower number still."""
-    old, start = lists.pairs, np.zeros(len(rows) + 1, np.int64)
+    old, start = lists.pairs, np.zeros(len(rows) + 1, np.int32)
     new = PairList(start, np.empty_like(old.partner), np.empty_like(old.last), np.empty_like(old.image))
     _renumber_pairs(
         old.start, old.partner, old.last, old.image, number, OPPOSITE, new.start, new.partner, new.last, new.image

@@ -103,7 +103,7 @@ class AutoStep:
     def allowed(self, bodies: Bodies, neighbours: Neighbours, before: Array, dt: float) -> float:
         """s, what the motion allows, up to dt: the step for which `bodies` has free velocities and lists are made.
 
-        before : (bodies, 8) motion at the beginning of the step
+        before : (bodies, 6) v and s at the beginning of the step
         """
         reach = self.travel * float(bodies.radius.min(initial=math.inf))
         pairs, rate = neighbours.pairs, 1.0 / dt

@@ -18,7 +18,7 @@ from ..barrier import raise_to
 from ..bodies import Bodies
 from ..compiled import kernel
 from ..flow import strain_rate
-from ..threads import in_parts
+from ..threads import in_parts, part_of
 from .colours import COLOURS, NO_TILES
 from .neighbours import Neighbours, WallList
 from .pairs import TILING, PairList, rows_in_tile
@@ -35,16 +35,28 @@ UNSEEN = 1e-6  # of the smallest radius: an overlap that may go unseen
 class PairCandidates:
     """Candidates among the listed pairs.
 
-    row   : contact row of each listed pair, -1 for none; last : its row in the previous step
+    first : (parts, colours) where the rows of each part of the list begin in a colour
     sizes : rows of each colour in turn; count : of all
     tiles : (tiles + 1, colours) where the rows of each tile begin in a colour, if there are tiles, see colours.py
     """
 
-    row: Index
-    last: Index
+    first: NDArray[np.int64]
     sizes: NDArray[np.int64]
     count: int
     tiles: NDArray[np.int64] = field(default_factory=lambda: NO_TILES)
+
+    def number(self, listed: PairList, origin: Index) -> None:
+        """Give each candidate its row: by colour, and in list order within each. The pair remembers it.
+
+        origin : (c, 2) takes, in its first column, the row that each had in the previous step, -1 for none
+        """
+        part = part_of(TILING)
+        what = listed.start, listed.colour, listed.last, origin
+        in_parts(
+            lambda begin, end: number_pairs(begin, end, self.first[begin // part].copy(), *what),
+            len(listed.start) - 1,
+            weight=TILING,
+        )
 
 
 @dataclass
@@ -96,16 +108,16 @@ class Candidates:
 def choose(
     bodies: Bodies, neighbours: Neighbours, dt: float, speed: Array | None = None, *, coloured: bool = False
 ) -> Candidates:
-    """Candidates of this step; each neighbour remembers its row for the next one.
+    """Candidates of this step; those near walls have their rows, pairs of grains get them by `PairCandidates.number`.
 
     speed    : (n,) m/s, least values of A, for grains that are known to become faster
-    coloured : number grain pairs colour after colour, not in list order
+    coloured : rows of grain pairs colour after colour, not in list order
     """
     near = [_near_wall(bodies, w, listed, dt) for w, listed in enumerate(neighbours.walls)]
     speed = _relative_speeds(bodies, neighbours, near, dt, speed)
     margin = MARGIN * bodies.radius.min() + bodies.reach
     colour = neighbours.pairs.painted(coloured, neighbours.work)
-    pairs = _number_pairs(bodies, neighbours.pairs, speed, margin, BLOW * dt, colour, COLOURS + 1 if coloured else 1)
+    pairs = _pick_pairs(bodies, neighbours.pairs, speed, margin, BLOW * dt, colour, COLOURS + 1 if coloured else 1)
     candidates = Candidates(pairs, [], near, neighbours.builds)
     count = pairs.count
     for wall, listed in zip(near, neighbours.walls):
@@ -118,7 +130,7 @@ def choose(
     return candidates
 
 
-def _number_pairs(
+def _pick_pairs(
     bodies: Bodies,
     pairs: PairList,
     speed: Array,
@@ -127,38 +139,26 @@ def _number_pairs(
     colour: NDArray[np.int8],
     colours: int,
 ) -> PairCandidates:
-    """Give each candidate among the listed pairs its row: by colour, and in list order within each.
+    """Choose among the listed pairs, and count the candidates of each colour in each part of the list.
 
     ahead : s, time for which the speed is to be reckoned with; colour : of each listed pair, one of so many
     """
-    row = np.empty_like(pairs.last) if pairs.spare is None else pairs.spare
     what = (
         pairs.start, pairs.partner, pairs.image, bodies.shifts, bodies.position, bodies.radius, speed, margin, ahead,
-        colour, row,
+        colour,
     )  # fmt: skip
 
-    def pick(begin: int, end: int) -> tuple[int, NDArray[np.int64]]:
+    def pick(begin: int, end: int) -> NDArray[np.int64]:
         counts = np.zeros(colours, np.int64)
         choose_pairs(begin, end, *what, counts)
-        return begin, counts
+        return counts
 
-    found = in_parts(pick, bodies.count, weight=TILING)
-    parts = np.array([counts for _, counts in found]) if len(found) > 1 else found[0][1][None]
-    sizes = parts.sum(axis=0) if len(found) > 1 else parts[0]
-    tiles = NO_TILES
-    if parts.size > 1:
-        earlier = (np.cumsum(parts.T).reshape(parts.T.shape) - parts.T).T.copy()
-        before = {begin: rows for (begin, _), rows in zip(found, earlier)}
-        in_parts(
-            lambda begin, end: move_rows(begin, end, pairs.start, colour, before[begin], row),
-            bodies.count,
-            weight=TILING,
-        )
-        if colours > 1 and rows_in_tile(bodies.count) < bodies.count:
-            tiles = np.vstack([earlier, earlier[-1] + parts[-1]])
-    chosen = PairCandidates(row, pairs.last, sizes, int(sizes.sum()), tiles)
-    pairs.last, pairs.spare = row, pairs.last
-    return chosen
+    parts = np.array(in_parts(pick, bodies.count, weight=TILING))
+    sizes, tiles = parts.sum(axis=0), NO_TILES
+    first = (np.cumsum(parts.T).reshape(parts.T.shape) - parts.T).T.copy()
+    if colours > 1 and rows_in_tile(bodies.count) < bodies.count:
+        tiles = np.vstack([first, first[-1] + parts[-1]])
+    return PairCandidates(first, sizes, int(sizes.sum()), tiles)
 
 
 def overlooked(bodies: Bodies, neighbours: Neighbours, dt: float, candidates: Candidates) -> Array | None:
@@ -305,9 +305,9 @@ def relative_speed(begin, end, start, partner, motion, square):  # type: ignore[
 
 @kernel
 def choose_pairs(  # type: ignore[no-untyped-def]
-    begin, end, start, partner, image, shifts, position, radius, speed, margin, ahead, colour, row, counts
+    begin, end, start, partner, image, shifts, position, radius, speed, margin, ahead, colour, counts
 ):
-    """Count the candidates of each colour among the pairs of some grains; row is the place within its colour."""
+    """Mark the candidates among the pairs of some grains by the sign of their colours, and count those of each."""
     for i in range(begin, end):
         for k in range(start[i], start[i + 1]):
             j, at = partner[k], image[k]
@@ -315,19 +315,25 @@ def choose_pairs(  # type: ignore[no-untyped-def]
             y = position[j, 1] - position[i, 1] + shifts[at, 1]
             z = position[j, 2] - position[i, 2] + shifts[at, 2]
             near = radius[i] + radius[j] + margin + ahead * max(speed[i], speed[j])
+            own = colour[k] if colour[k] >= 0 else -1 - colour[k]
             if x * x + y * y + z * z < near * near:
-                row[k] = counts[colour[k]]
-                counts[colour[k]] += 1
+                colour[k] = own
+                counts[own] += 1
             else:
-                row[k] = -1
+                colour[k] = -1 - own
 
 
 @kernel
-def move_rows(begin, end, start, colour, before, row):  # type: ignore[no-untyped-def]
-    """Turn places within a colour and a part into rows."""
+def number_pairs(begin, end, first, start, colour, last, origin):  # type: ignore[no-untyped-def]
+    """Rows of the candidates among the pairs of some grains, from `first` on in each colour; what they were before."""
     for k in range(start[begin], start[end]):
-        if row[k] >= 0:
-            row[k] += before[colour[k]]
+        own = colour[k]
+        if own >= 0:
+            origin[first[own], 0] = last[k]
+            last[k] = first[own]
+            first[own] += 1
+        else:
+            last[k] = -1
 
 
 @kernel

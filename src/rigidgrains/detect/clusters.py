@@ -31,10 +31,10 @@ def find_clusters(pairs: Index, joined: NDArray[np.bool_], position: Array, radi
     """Clusters of grains joined by the marked contacts; walls join nobody, and a grain alone is a cluster."""
     label = unite(pairs, joined, len(radius))
     size = np.bincount(label).astype(np.int32)
-    count = len(size)
-    low, high = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
-    _bound(label, position, radius, low, high)
-    return Clusters(label, size, (high - low).max(axis=1))
+    extent, low, high = np.zeros(len(size)), np.empty(len(size)), np.empty(len(size))
+    for axis in range(3):
+        _bound(label, position[:, axis], radius, low, high, extent)
+    return Clusters(label, size, extent)
 
 
 def unite(pairs: Index, joined: NDArray[np.bool_], bodies: int) -> Index:
@@ -78,10 +78,11 @@ def _number(label):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _bound(label, position, radius, low, high):  # type: ignore[no-untyped-def]
-    """Bounding box of each cluster."""
+def _bound(label, along, radius, low, high, extent):  # type: ignore[no-untyped-def]
+    """Raise the extent of each cluster to that along an axis, on which grains are at `along`."""
+    low[:], high[:] = np.inf, -np.inf
     for i in range(label.size):
         k, r = label[i], radius[i]
-        for a in range(3):
-            low[k, a] = min(low[k, a], position[i, a] - r)
-            high[k, a] = max(high[k, a], position[i, a] + r)
+        low[k], high[k] = min(low[k], along[i] - r), max(high[k], along[i] + r)
+    for k in range(extent.size):
+        extent[k] = max(extent[k], high[k] - low[k])

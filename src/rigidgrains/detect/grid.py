@@ -42,14 +42,14 @@ def near_pairs(
     work   : where memory is taken from; lists of different turns do not share any
     """
     work, n = Workspace() if work is None else work, len(radius)
-    # What is found lies, for the time being, where last rows will be.
-    shelf = Shelf(*(work.take(f"{name} {turn}", capacity, kind=np.int32) for name in ("last", "spare")))
+    # Rows of what is found lie, for the time being, where last rows will be.
+    shelf = Shelf(*(work.take(name, capacity, kind=np.int32) for name in (f"last {turn}", "found")))
     found = _find(position, radius + 0.5 * reach if reach else radius, shelf, n if rows is None else rows, work)
-    start = work.take(f"start {turn}", n + 1, kind=np.int64)
+    start = work.take(f"start {turn}", n + 1, kind=np.int32)
     start.fill(0)
     for _, row, _ in found:
         _count(row, start)
-    np.cumsum(start, out=start)
+    np.cumsum(start, out=start, dtype=np.int32)
     pairs, place = PairList.new(start, work, turn), work.take("key", n, kind=np.int64)
     place[:] = start[:-1]
     for tests, row, other in found:
@@ -69,10 +69,10 @@ def _find(position: Array, radius: Array, shelf: Shelf, rows: int, work: Workspa
     buckets = 2 ** np.ceil(np.log2(np.maximum(2 * population, 16))).astype(np.int64)
     table = np.concatenate(([0], np.cumsum(buckets)))
     first, member = work.take("first", int(table[-1]) + 1, kind=np.int32), work.take("member", n, kind=np.int32)
-    key, sphere = work.take("key", n, kind=np.int64), work.take("sphere", n, 4)
+    key, centre, sphere = work.take("key", n, kind=np.int64), work.take("centre", n, 3), work.take("sphere", n)
     first.fill(0)
-    _fill(position, radius, level, origin, size, extent, table, first, member, key, sphere)
-    cells = position, radius, level, origin, size, largest, extent, table, first, member, key, sphere, rows
+    _fill(position, radius, level, origin, size, extent, table, first, member, key, centre, sphere)
+    cells = position, radius, level, origin, size, largest, extent, table, first, member, key, centre, sphere, rows
 
     def search(begin: int, end: int) -> tuple[int, Index, Index]:
         room = (max(shelf.room, 16 * n) * (end - begin)) // n + 65  # one place is scratch
@@ -194,11 +194,11 @@ def _home(i, position, level, origin, size, extent, table):  # type: ignore[no-u
 
 @kernel
 def _fill(  # type: ignore[no-untyped-def]
-    position, radius, level, origin, size, extent, table, first, member, key, sphere
+    position, radius, level, origin, size, extent, table, first, member, key, centre, sphere
 ):
     """Sort the grains by bucket: counting sort. first[b]:first[b+1] are the members of bucket b.
 
-    key and sphere hold the cell, centre and radius of each member, so that a search reads memory in line.
+    key, centre and sphere hold the cell, centre and radius of each member, so that a search reads memory in line.
     """
     n = level.size
     for i in range(n):
@@ -211,8 +211,8 @@ def _fill(  # type: ignore[no-untyped-def]
         first[home + 1] -= 1
         m = first[home + 1]
         member[m], key[m] = i, own
-        sphere[m, 0], sphere[m, 1], sphere[m, 2] = position[i, 0], position[i, 1], position[i, 2]
-        sphere[m, 3] = radius[i]
+        centre[m, 0], centre[m, 1], centre[m, 2] = position[i, 0], position[i, 1], position[i, 2]
+        sphere[m] = radius[i]
     for b in range(first.size - 1):
         first[b] = first[b + 1]
     first[first.size - 1] = n
@@ -233,6 +233,7 @@ def _search(  # type: ignore[no-untyped-def]
     first,
     member,
     key,
+    centre,
     sphere,
     rows,
     row,
@@ -270,8 +271,8 @@ def _search(  # type: ignore[no-untyped-def]
                         tested += first[b + run + 1] - first[b]
                         for m in range(first[b], first[b + run + 1]):
                             j = member[m]
-                            dx, dy, dz = sphere[m, 0] - x, sphere[m, 1] - y, sphere[m, 2] - z
-                            near = r + sphere[m, 3]
+                            dx, dy, dz = centre[m, 0] - x, centre[m, 1] - y, centre[m, 2] - z
+                            near = r + sphere[m]
                             close = dx * dx + dy * dy + dz * dz < near * near
                             here = (cell <= key[m]) & (key[m] <= cell + run)
                             once = ((not at_home) | (key[m] != home) | (j > i)) & ((i < rows) | (j < rows))

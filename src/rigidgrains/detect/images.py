@@ -36,7 +36,7 @@ def find_pairs(
         there, np.concatenate([radius, radius[owner]]), capacity=capacity, rows=len(radius), work=work, turn=GHOSTS
     )
     work = Workspace() if work is None else work
-    start = work.take(f"start {turn}", len(radius) + 1, kind=np.int64)
+    start = work.take(f"start {turn}", len(radius) + 1, kind=np.int32)
     start.fill(0)
     _count(found.start, found.partner, owner, start)
     pairs, place = PairList.new(start, work, turn), work.take("key", len(radius), kind=np.int64)

@@ -132,7 +132,7 @@ class Neighbours:
         n, work, turn = bodies.count, self.work, self.builds % 2
         self.frames, skin = Frames.of(bodies, dt, work), work.take("of each grain", n)
         shift = self.frames.shift(bodies.position, bodies.motion, bodies.position, dt)
-        gaps = work.take("gaps", len(bodies.walls) * n).reshape(len(bodies.walls), n)
+        gaps = work.take("sphere", len(bodies.walls) * n).reshape(len(bodies.walls), n)
         for wall, gap in zip(bodies.walls, gaps):
             all_gaps(wall.shape, bodies, gap)
         blocks = len(shift.path)
@@ -152,25 +152,27 @@ class Neighbours:
             )  # fmt: skip
             in_parts(lambda begin, end: set_skin(begin, end, *what), n)
         self.skin = np.maximum(skin, skin if thinnest is None else thinnest, out=work.take("skin", n))
-        expected = len(old_pairs.partner) * 5 // 4
-        wide = np.add(bodies.radius, self.skin, out=skin)
-        wide += 0.5 * bodies.reach
         grid = work if self.builds else Workspace()  # lists that are never made again need no grid afterwards
-        self.pairs = find_pairs(bodies.position, wide, bodies.cell, capacity=expected, work=grid, turn=turn)
         self.walls, listed = [], grid.take("member", n, kind=np.int32)
         for wall, step, gap, clear in zip(bodies.walls, steps, gaps, self.clear):
             room = max(least, 1.1 * step, min(AHEAD * step, widest)) if step > 0.0 or wall.guided else 0.0
             count = list_near(gap, self.skin, room + bodies.reach, self.frames.block, AHEAD, clear, listed)
             near = listed[:count].copy()
             self.walls.append(WallList(near, np.full(len(near), -1, np.int32), room, 0.0, wall.shape.point.copy()))
+        # From here on nobody needs the gaps nor the old reference, and the grid writes over them.
+        wide = np.add(bodies.radius, self.skin, out=skin)
+        wide += 0.5 * bodies.reach
+        expected = len(old_pairs.partner) * 9 // 8
+        self.pairs = find_pairs(bodies.position, wide, bodies.cell, capacity=expected, work=grid, turn=turn)
         if self.builds:
             inherit(self.pairs, old_pairs)
+            listed = grid.take("member", n, kind=np.int32)
             listed.fill(-1)
             for now, before in zip(self.walls, old_walls):
                 listed[before.grains] = before.last
                 now.last = listed[now.grains]
                 listed[before.grains] = -1
-        self.reference = work.take("reference", n, 3)
+        self.reference = work.take("centre", n, 3)
         copy_rows(bodies.position, self.reference)
         self.builds += 1
 

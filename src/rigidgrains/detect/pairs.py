@@ -26,20 +26,21 @@ def rows_in_tile(grains: int) -> int:
 class PairList:
     """Pairs in rows: grain i meets partner[start[i]:start[i + 1]].
 
-    last  : for each pair the row of its contact in the previous step, -1 for none
+    last  : for each pair the row of its contact in the present step, or in the previous one before there are rows;
+            -1 for none
     image : code of the image of the partner that is meant, see cell.py; 0 for the partner itself
     tested : pairs whose distance was looked at in the search
-    colour : of each pair, see `painted`; coloured : whether they differ, None before they are painted
+    colour : of each pair, see `painted`; -1 - colour for those that are no candidates in this step
+    coloured : whether they differ, None before they are painted
     """
 
-    start: NDArray[np.int64]
+    start: Index
     partner: Index
     last: Index
     image: NDArray[np.int8]
     tested: int = 0
     colour: NDArray[np.int8] | None = None
     coloured: bool | None = None
-    spare: Index | None = None  # rows that nobody needs any more, to be written over
 
     def painted(self, coloured: bool, work: Workspace) -> NDArray[np.int8]:
         """Colours such that pairs of one colour share no grain, see colours.py; all 0 if that is not wanted."""
@@ -57,16 +58,16 @@ class PairList:
     @classmethod
     def empty(cls, grains: int) -> PairList:
         none = np.empty(0, np.int32)
-        return cls(np.zeros(grains + 1, np.int64), none, none.copy(), np.empty(0, np.int8))
+        return cls(np.zeros(grains + 1, np.int32), none, none.copy(), np.empty(0, np.int8))
 
     @classmethod
-    def new(cls, start: NDArray[np.int64], work: Workspace, turn: int) -> PairList:
+    def new(cls, start: Index, work: Workspace, turn: int) -> PairList:
         """Pairs with grains themselves, without partners and last rows yet; `turn` as in `near_pairs`."""
         count = int(start[-1])
-        rows = [work.take(f"{name} {turn}", count, kind=np.int32) for name in ("partner", "last", "spare")]
+        partner, last = (work.take(f"{name} {turn}", count, kind=np.int32) for name in ("partner", "last"))
         image, colour = work.take(f"image {turn}", count, kind=np.int8), work.take("colour", count, kind=np.int8)
         image.fill(0)
-        return cls(start, rows[0], rows[1], image, colour=colour, spare=rows[2])
+        return cls(start, partner, last, image, colour=colour)
 
 
 def inherit(new: PairList, old: PairList) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..memory import Workspace
 from ..solve.residual import momentum_error, residual
 from . import measure
 from .base import Observer
@@ -60,8 +62,9 @@ def columns(bodies: Bodies) -> list[str]:
 def figures(simulation: Simulation) -> dict[str, float]:
     """The quantities of `columns` at the present step."""
     bodies, contacts, solve = simulation.bodies, simulation.contacts, simulation.last_solve
-    overlap = measure.overlaps(bodies, contacts) / bodies.mean_radius
-    problem = contacts.problem(bodies, simulation.dt)
+    overlap = measure.overlaps(bodies, contacts)
+    overlap /= bodies.mean_radius
+    problem = replace(contacts.problem(bodies, simulation.dt), work=Workspace())  # nothing is kept for the next time
     meter = rigidity(simulation)
     cell = measure.cell_figures(bodies, contacts)
     return {

@@ -50,7 +50,7 @@ def overlaps(bodies: Bodies, contacts: Contacts) -> Array:
     _pair_gaps(contacts.pairs[:pairs], contacts.image, bodies.shifts, bodies.position, bodies.radius, gap)
     for rows, wall in zip(contacts.wall_rows, bodies.walls):
         gap[rows], _ = wall.shape.gaps(contacts.pairs[rows, 0].copy(), bodies.position, bodies.radius)
-    return np.maximum(-gap[contacts.forces[:, 0] > 0.0], 0.0)
+    return gap[: _keep_overlaps(contacts.forces, gap)]
 
 
 def wall_forces(bodies: Bodies, contacts: Contacts) -> dict[str, list[float]]:
@@ -141,6 +141,17 @@ def _pair_gaps(pairs, image, shifts, position, radius, gap):  # type: ignore[no-
         y = position[j, 1] - position[i, 1] + shifts[at, 1]
         z = position[j, 2] - position[i, 2] + shifts[at, 2]
         gap[c] = math.sqrt(x * x + y * y + z * z) - radius[i] - radius[j]
+
+
+@kernel
+def _keep_overlaps(forces, gap):  # type: ignore[no-untyped-def]
+    """Turn the gaps of contacts that carry a force into overlaps, one after another; returns how many there are."""
+    count = 0
+    for c in range(len(forces)):
+        if forces[c, 0] > 0.0:
+            gap[count] = max(-gap[c], 0.0)
+            count += 1
+    return count
 
 
 @kernel

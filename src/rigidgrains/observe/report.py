@@ -96,7 +96,8 @@ class Report:
     def of(cls, simulation: Simulation) -> Report:
         """Measure a simulation."""
         bodies, contacts, tally = simulation.bodies, simulation.contacts, simulation.tally
-        overlap = measure.overlaps(bodies, contacts) / bodies.mean_radius
+        overlap = measure.overlaps(bodies, contacts)
+        overlap /= bodies.mean_radius
         report = cls(
             grains=bodies.count,
             steps=simulation.steps,

@@ -183,7 +183,7 @@ def _renumber_lists(
     i = number[np.repeat(np.arange(len(pairs.start) - 1), np.diff(pairs.start))]
     j = number[pairs.partner]
     keep = (i >= 0) & (j >= 0)
-    start = np.concatenate([[0], np.cumsum(np.bincount(i[keep], minlength=len(rows)))])
+    start = np.concatenate([[0], np.cumsum(np.bincount(i[keep], minlength=len(rows)))]).astype(np.int32)
     pairs = PairList(start, j[keep].astype(np.int32), row_map[pairs.last[keep]].astype(np.int32), pairs.image[keep])
     near = []
     for wall, before in zip(walls, old_walls):

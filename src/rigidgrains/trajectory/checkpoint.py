@@ -178,24 +178,25 @@ def _clock(words: Any) -> Clock:
 
 
 def _neighbours(arrays: Arrays, builds: int) -> Neighbours:
-    start = arrays["wall_start"]
+    ends = arrays["wall_start"]
     frames = Frames.still(len(arrays["skin"]))  # as in earlier files
-    clear = arrays.get("wall_clear", np.zeros((len(start) - 1, 1)))
+    clear = arrays.get("wall_clear", np.zeros((len(ends) - 1, 1)))
     if "block" in arrays:
         side, bridge = arrays["block_side"].tolist()
         frames = Frames(arrays["block"], arrays["block_shape"], side, bridge)
     walls = [
         WallList(
-            arrays["wall_grains"][start[w] : start[w + 1]].copy(),
-            arrays["wall_last"][start[w] : start[w + 1]].copy(),
+            arrays["wall_grains"][ends[w] : ends[w + 1]].copy(),
+            arrays["wall_last"][ends[w] : ends[w + 1]].copy(),
             float(arrays["wall_skin"][w]),
             float(arrays["wall_travel"][w]),
             arrays["wall_seen_at"][w].copy(),
         )
-        for w in range(len(start) - 1)
+        for w in range(len(ends) - 1)
     ]
     image = arrays.get("pair_image", np.zeros(len(arrays["pair_partner"]), np.int8))
-    pairs = PairList(arrays["pair_start"], arrays["pair_partner"], arrays["pair_last"], image)
+    start = arrays["pair_start"].astype(np.int32, copy=False)  # wider in earlier files
+    pairs = PairList(start, arrays["pair_partner"], arrays["pair_last"], image)
     vectors = arrays.get("list_vectors", np.eye(3))
     return Neighbours(pairs, walls, arrays["skin"], arrays["reference"], builds, vectors, frames, clear)
 

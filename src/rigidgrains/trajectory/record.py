@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..bodies import S
 from ..cell import IMAGES
 from ..compiled import kernel
 from ..contacts import removed_part
@@ -40,19 +41,20 @@ def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[s
         "removed_part": removed_part(simulation.solver.gap),
         "slack": simulation.solver.slack * float(bodies.radius.mean()) if simulation.solver.slack else 0.0,
     }
-    load, number = np.zeros(n), np.zeros(n, np.int32)
+    load: Array = np.zeros(n, precision)
+    number = np.zeros(n, np.int32)
     if whole:
-        load = measure.loads(bodies, contacts)
+        load = measure.loads(bodies, contacts).astype(precision, copy=False)
         _count_contacts(contacts.pairs, contacts.forces, number)
     velocity, velocity_before = cell_table.velocities(simulation)
     data = {
         "orientation": bodies.orientation,
         "velocity": velocity,
-        "spin": bodies.spin,
+        "spin": _over(bodies.motion[:n, S], bodies.radius, precision),
         "load": load,
     }
     if full:
-        data |= {"velocity_before": velocity_before, "spin_before": before[:n, 3:6] / bodies.radius[:, None]}
+        data |= {"velocity_before": velocity_before, "spin_before": _over(before[:n, S], bodies.radius, precision)}
         if bodies.flows:
             data |= {"peculiar_velocity": bodies.velocity, "peculiar_velocity_before": before[:n, 0:3]}
     cloud = Cloud(
@@ -116,6 +118,11 @@ def contacts(simulation: Simulation, *, precision: type) -> Cloud:
     if bodies.laws:
         data |= {name: array.astype(precision, copy=False) for name, array in rows.law_columns(bodies, count).items()}
     return Cloud(simulation.time, point, data=data)
+
+
+def _over(rows: Array, radius: Array, precision: type) -> Array:
+    """s/r, rounded at once."""
+    return np.divide(rows, radius[:, None], out=np.empty(rows.shape, precision), casting="same_kind")
 
 
 def _whole(forces: Array, n: int) -> Array:
