@@ -8,9 +8,11 @@ from builders import column, grains, prepare
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
-from rigidgrains import FixedSweeps, History, RigidSweeps, Simulation, Sweeps, rigidity, theory
+from rigidgrains import FixedSweeps, History, RigidSweeps, Scene, Simulation, Sweeps, rigidity, theory
 from rigidgrains.detect.clusters import find_clusters
+from rigidgrains.observe.tally import Tally
 from rigidgrains.reproduce.chain import chain
+from rigidgrains.solve.sweeps import SolveReport
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -48,6 +50,56 @@ def test_verdict_of_a_column(sweeps, verdict):
     assert meter.stiffness == pytest.approx(0.79744 * m * sweeps / 0.01**2, rel=1e-5)
     assert meter.verdict == verdict
     assert any("soft" in text for text in simulation.report().warnings) == (verdict == "soft")
+
+
+def count(tally, load, sweeps, steps=1):
+    """Steps with a load on one candidate."""
+    for _ in range(steps):
+        tally.add(SolveReport(sweeps, sweeps, True, load), 1, 0.0, 0.0, 0.1)
+    return tally.load_sweeps
+
+
+def test_each_share_of_the_load_counts_with_the_sweeps_that_found_it():
+    """Half of the load by 100 sweeps, half by 40: a sweep picked at random is in a step of (100^2 + 40^2)/140."""
+    tally = Tally()
+    assert count(tally, 0.0, 0, steps=5) == 0.0
+    assert count(tally, 10.0, 100) == 100.0
+    assert count(tally, 10.0, 1, steps=10_000) == 100.0
+    assert count(tally, 20.0, 40) == pytest.approx((100**2 + 40**2) / 140)
+    count(tally, 0.0, 7)  # the load is gone, and with it what was known of it
+    assert count(tally, 3.0, 2) == 2.0
+
+
+def test_earlier_files_keep_their_verdict():
+    """They hold sums of n and n^2 over all steps."""
+    tally = Tally(steps=4, sweeps=40, squares=1000)
+    assert tally.load_sweeps == pytest.approx(25.0)
+    assert count(tally, 10.0, 1, steps=100) == pytest.approx(25.0)
+    assert count(tally, 0.0, 3) == pytest.approx(3.0)
+
+
+def test_rest_changes_no_verdict():
+    """Forces found once are carried over: steps of one sweep that follow make no packing soft."""
+    scene = Scene(dimension=3, gravity=(0, 0, -9.81))
+    scene.add_grains(positions=[[0, 0, 0.01 + 0.02 * k] for k in range(5)], radius=0.01)
+    scene.add_plane("floor", point=(0, 0, 0), normal=(0, 0, 1))
+    history = History()
+    simulation = Simulation(scene, dt=1e-4).observe(history, every=100)
+    first = simulation.run(steps=1)
+    last = simulation.run(steps=1500)
+    assert simulation.last_solve.sweeps == 1
+    assert first.rigidity["sweeps"] == first.sweeps_max > 30  # l_diff = 2 L asks for 32
+    assert last.rigidity["sweeps"] == pytest.approx(first.sweeps_max, rel=0.1)
+    assert (last.rigidity["verdict"], last.warnings) == ("rigid", [])
+    assert history["diffusion_length"][-1] == last.rigidity["diffusion_length"]
+
+
+def test_a_fixed_number_of_sweeps_is_what_counts():
+    """Whatever changes: a column that hits the floor, and stands."""
+    simulation = Simulation(column(5), dt=0.01, solver=Sweeps(criterion=FixedSweeps(12)))
+    for _ in range(60):
+        simulation.step()
+        assert simulation.tally.load_sweeps == pytest.approx(12.0, rel=1e-12)
 
 
 def test_free_grains_are_loose():

@@ -263,3 +263,53 @@ def test_a_part_of_the_overlap_is_removed():
         Sweeps(gap=1.5)
     with pytest.raises(SceneError, match="must be 'g_pos', 'g' or a number between 0 and 1"):
         Scene(solver={"gap": "gg"})
+
+
+def test_a_common_drift_takes_a_cell_anywhere():
+    """Grains that fall along a periodic direction keep their distances, and cross the cell hundreds of times."""
+    scene = Scene(dimension=2, gravity=(3, 0), run={"dt": "auto"})
+    scene.set_cell(lower=(0, 0), upper=(0.02, 0.02))
+    scene.add_grains(count=30, radius=1e-3)
+    simulation = Simulation(scene)
+    start = simulation.bodies.position.copy()
+    report = simulation.run(until=2)
+    bodies = simulation.bodies
+    there = bodies.position + bodies.image @ bodies.cell.vectors
+    assert bodies.velocity == pytest.approx(np.tile([6.0, 0.0, 0.0], (30, 1)), abs=1e-9)
+    assert there - start == pytest.approx(np.tile(there[0] - start[0], (30, 1)), abs=1e-9)
+    assert (there[:, 0] > 200 * 0.02).all()
+    steps = simulation.step_sizes
+    speed = 3.0 * (np.cumsum(steps) - steps)
+    assert (speed * steps + 3.0 * steps**2 <= 0.02 / 8 * (1 + 1e-9)).all()
+    assert report.warnings == []
+
+
+def test_a_thin_gas_crosses_its_cell():
+    """Two grains far apart, in a cell that would let them fly through several images in a step."""
+    scene = Scene(dimension=2, run={"dt": "auto"})
+    scene.set_cell(lower=(0, 0), upper=(1, 1))
+    scene.add_grains(positions=[[0.2, 0.2], [0.7, 0.7]], velocity=[[1, 0], [-1, 0.1]], radius=0.01)
+    simulation = Simulation(scene)
+    simulation.run(until=3)
+    assert simulation.time == pytest.approx(3)
+    assert max(simulation.step_sizes) > 0.1  # nothing is near
+
+
+def warned(simulation, steps):
+    """The warning about displacements, if there is one."""
+    return [text for text in simulation.run(steps=steps).warnings if "radii in one step" in text]
+
+
+def test_the_step_in_which_a_grain_moved_far_is_named():
+    """Half a radius in a step of 0.5 s: a tenth would take 0.1 s, whatever came later."""
+    simulation = Simulation(grains([[0, 0, 0]], 1.0, velocity=[[1, 0, 0]]), dt=0.5)
+    simulation.step()
+    simulation.dt = 1e-6
+    assert "use a dt below 0.1 s" in warned(simulation, 3)[0]
+
+
+def test_flights_need_no_warning():
+    """dt = "auto" bounds what pairs come closer, so that normals do not turn, unless travel or dt_min allow it."""
+    assert warned(Simulation(poured("auto")), 60) == []
+    assert "use a travel of 0.1 in place of 0.5" in warned(Simulation(poured("auto", travel=0.5)), 60)[0]
+    assert "use a dt_min below 0.01 s" in warned(Simulation(poured("auto", dt_min=0.01)), 20)[0]

@@ -169,7 +169,7 @@ class Cell:
         if (high - low + 2.0 * widest * per_width > FURTHEST + 0.5)[self.periodic].any():
             raise CellError(
                 f"grains move so far in one step that they meet images beyond the next of a cell"
-                f" {self.widths[self.periodic].min():.4g} m wide; use a smaller dt"
+                f" {self.widths[self.periodic].min():.4g} m wide; use a smaller dt, or a dt_max"
             )
         what = position, reach, widest, self.origin, inverse, per_width, low, high, CODES
         room = len(position) // 2 + 64

@@ -176,7 +176,7 @@ class Simulation:
         if self.auto is not None:
             self._sizes.append(self.dt)
         self.whole, self.midway = True, False
-        self.tally.add(self.last_solve, displacement, self.contacts.deepest)
+        self.tally.add(self.last_solve, self.contacts.count, displacement, self.contacts.deepest, self.dt)
 
     def _find_forces(self) -> SolveReport:
         """Neighbours, the time step if it is to be chosen, contacts and their forces."""

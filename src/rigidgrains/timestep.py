@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .bodies import Bodies, V
+from .bodies import Bodies, V, top_speed
 from .compiled import kernel
 from .detect.neighbours import Neighbours
 from .detect.shapes import Plane
@@ -20,6 +20,7 @@ Array = NDArray[np.float64]
 GROWTH = 1.2  # of a step over the one before: what is carried over stays a good guess
 AT_REST = np.zeros((1, 3))
 SWING = 20  # steps, at least, in a period of an oscillating wall
+ACROSS = 0.125  # of the width of a periodic cell, at most, in a step: images beyond the next are not known
 
 
 @dataclass
@@ -58,7 +59,8 @@ class AutoStep:
 
     Within a step no two bodies come closer than to touch and then by `travel` radii of the smallest grain: for each
     pair |v| dt + |a| dt^2 <= max(g, 0) + travel r, with v the velocity of one relative to the other at the beginning
-    and a what external forces and walls do to it. A plane counts by its normal velocity alone.
+    and a what external forces and walls do to it. A plane counts by its normal velocity alone. In a periodic cell no
+    grain crosses more than an eighth of it.
 
     travel   : over the smallest radius
     longest  : s, no step is longer; shortest : s, none is shorter, whatever moves
@@ -81,9 +83,8 @@ class AutoStep:
     def first(self, bodies: Bodies) -> float:
         """s, a step that is short enough for whatever moves at the beginning."""
         pistons = [wall for wall in bodies.walls if wall.guided]
-        pull = bodies.gravity + (bodies.force / bodies.mass[:, None] if len(bodies.force) else np.zeros((1, 3)))
         pushed = [abs(wall.load / wall.mass + float(bodies.gravity @ wall.normal)) for wall in pistons]
-        acceleration = max([float(np.linalg.norm(pull, axis=1).max()), *pushed])
+        acceleration = max([_pull(bodies), *pushed])
         speed = float(np.linalg.norm(bodies.motion[: bodies.count + len(bodies.walls), V], axis=1).max())
         if bodies.flows:
             flow, pull_in = strain_rates(bodies)
@@ -98,7 +99,7 @@ class AutoStep:
     def trial(self, bodies: Bodies) -> float:
         """s, the longest step to think of now."""
         dt = self.first(bodies) if self.wish is None else GROWTH * self.wish
-        return max(min(dt, self._most(bodies)), self.shortest)
+        return max(min(dt, self._most(bodies), _within_cell(bodies)), self.shortest)
 
     def allowed(self, bodies: Bodies, neighbours: Neighbours, before: Array, dt: float) -> float:
         """s, what the motion allows, up to dt: the step for which `bodies` has free velocities and lists are made.
@@ -142,6 +143,24 @@ class AutoStep:
         pistons = [wall for wall in bodies.walls if wall.stiffness]
         periods += [2.0 * math.pi * math.sqrt(wall.mass / wall.stiffness) for wall in pistons]
         return min([self.longest, *(period / SWING for period in periods)])
+
+
+def _pull(bodies: Bodies) -> float:
+    """m/s^2, the most that gravity and given forces do to a grain."""
+    pull = bodies.gravity + (bodies.force / bodies.mass[:, None] if len(bodies.force) else np.zeros((1, 3)))
+    return float(np.linalg.norm(pull, axis=1).max())
+
+
+def _within_cell(bodies: Bodies) -> float:
+    """s, a step in which no grain crosses more than ACROSS of a periodic cell; infinite without one."""
+    cell = bodies.cell
+    if cell is None or not cell.periodic.any():
+        return math.inf
+    return float(
+        _allowed(
+            ACROSS * float(cell.widths[cell.periodic].min()), top_speed(bodies.motion[: bodies.count]), _pull(bodies)
+        )
+    )
 
 
 def _swings(drive: Drive) -> bool:

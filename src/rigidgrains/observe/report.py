@@ -9,45 +9,16 @@ from typing import TYPE_CHECKING, Any
 from .. import __version__
 from . import measure
 from .rigidity import rigidity
+from .tally import Tally
 
 if TYPE_CHECKING:
     from ..simulation import Simulation
-    from ..solve.sweeps import SolveReport
+    from ..timestep import AutoStep
+
+__all__ = ["Report", "Tally"]
 
 LARGE_DISPLACEMENT = 0.1  # of a radius in one step: the neglected turn of the normals is no longer small
 LARGE_OVERLAP = 0.05  # of the mean radius
-
-
-@dataclass
-class Tally:
-    """Running sums over the steps."""
-
-    steps: int = 0
-    sweeps: int = 0
-    squares: int = 0
-    updates: int = 0
-    most_sweeps: int = 0
-    converged: int = 0
-    displacement: float = 0.0
-    deepest: float = 0.0
-    seconds: float = 0.0
-    stopped: str = ""
-
-    def add(self, solve: SolveReport, displacement: float, deepest: float) -> None:
-        """Count one step."""
-        self.steps += 1
-        self.sweeps += solve.sweeps
-        self.squares += solve.sweeps**2
-        self.updates += solve.updates
-        self.most_sweeps = max(self.most_sweeps, solve.sweeps)
-        self.converged += solve.converged
-        self.displacement = max(self.displacement, displacement)
-        self.deepest = max(self.deepest, deepest)
-
-    @property
-    def typical_sweeps(self) -> float:
-        """Sweeps of the step that a sweep picked at random belongs to: steps at rest need none and say nothing."""
-        return self.squares / max(self.sweeps, 1)
 
 
 @dataclass
@@ -62,7 +33,7 @@ class Report:
     inflows    : for each, grains and mass (kg) that entered, grains that came back, and what is due and waits for room
     outlets    : for each, grains and mass (kg) that left, and grains per second from the first to the last
     cell       : volume, packing fraction and pressure of a periodic cell, empty without one
-    rigidity   : the rigidity meter at the last state, for the sweeps of a typical sweep's step (see `typical_sweeps`)
+    rigidity   : the rigidity meter at the last state, for the sweeps that found its load (see `Tally.load_sweeps`)
     """
 
     grains: int
@@ -115,7 +86,7 @@ class Report:
             kinetic_energy=measure.kinetic_energy(bodies),
             max_displacement_over_radius=tally.displacement,
             wall_force=measure.wall_forces(bodies, contacts),
-            rigidity=rigidity(simulation, tally.typical_sweeps).as_dict(),
+            rigidity=rigidity(simulation).as_dict(),
             seconds=tally.seconds,
             seed=simulation.seed,
             cell=measure.cell_figures(bodies, contacts),
@@ -125,21 +96,21 @@ class Report:
         if bodies.stage is not None:
             report.inflows = {one.name: one.figures(simulation.time - simulation.dt) for one in bodies.stage.inflows}
             report.outlets = {one.name: one.figures() for one in bodies.stage.outlets}
-        report.warnings = list(report._warnings())
+        report.warnings = list(report._warnings(tally.displaced_in or simulation.dt, simulation.auto))
         return report
 
-    def _warnings(self) -> Any:
+    def _warnings(self, dt: float, auto: AutoStep | None) -> Any:
+        """What to watch out for; dt (s) is the step in which a grain moved furthest."""
         missed = self.steps - self.converged_steps
         if missed:
             yield (
                 f"{missed} of {self.steps} steps ended before the criterion was met (max_sweeps reached): "
                 "forces are approximate there; raise max_sweeps or epsilon"
             )
-        if self.max_displacement_over_radius > LARGE_DISPLACEMENT:
+        if self.max_displacement_over_radius > LARGE_DISPLACEMENT and (remedy := self._shorter(dt, auto)):
             yield (
                 f"a grain moved {self.max_displacement_over_radius:.2g} radii in one step: contact normals turn within "
-                f"a step and are taken as fixed; use a dt below "
-                f"{self.dt * LARGE_DISPLACEMENT / self.max_displacement_over_radius:.1g} s"
+                f"a step and are taken as fixed; {remedy}"
             )
         meter = self.rigidity
         if meter["verdict"] == "soft":
@@ -150,6 +121,14 @@ class Report:
             )
         if self.max_overlap_of_run > LARGE_OVERLAP:
             yield f"overlaps of up to {self.max_overlap_of_run:.2g} mean radii: use a smaller dt or more sweeps"
+
+    def _shorter(self, dt: float, auto: AutoStep | None) -> str:
+        """What keeps normals from turning; nothing where dt = "auto" does: it bounds how far pairs come, not grains."""
+        if auto is None:
+            return f"use a dt below {dt * LARGE_DISPLACEMENT / self.max_displacement_over_radius:.1g} s"
+        if auto.travel > LARGE_DISPLACEMENT:
+            return f"use a travel of {LARGE_DISPLACEMENT:g} in place of {auto.travel:g}, or a dt_max"
+        return "" if auto.shortest == 0.0 else f"use a dt_min below {auto.shortest:g} s"
 
     def _step(self) -> str:
         return f"{self.dt:g}" if self.dt_range is None else "{:.3g} to {:.3g}".format(*self.dt_range)

@@ -64,9 +64,9 @@ class Rigidity:
 
 
 def rigidity(simulation: Simulation, sweeps: float | None = None) -> Rigidity:
-    """The meter at the present state, for the sweeps of the last step or a given number."""
+    """The meter at the present state, for the sweeps that found its load (`Tally.load_sweeps`) or a given number."""
     bodies, contacts, dt = simulation.bodies, simulation.contacts, simulation.dt
-    n_i = float(simulation.last_solve.sweeps if sweeps is None else sweeps)
+    n_i = float(simulation.tally.load_sweeps if sweeps is None else sweeps)
     error = simulation.last_solve.momentum_error
     q = theory.Q[type(simulation.solver.order).__name__]
     if not bodies.count:

@@ -1,0 +1,71 @@
+"""Running sums over the steps of a run."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..solve.sweeps import SolveReport
+
+
+@dataclass
+class Tally:
+    """What is counted in each step.
+
+    displacement : largest of any grain in one step, over its radius; displaced_in : s, the length of that step
+    deepest : m, largest overlap of any candidate
+    load    : N, sum of |R| in the last step; None before the first
+    found, squares : means of n and n^2 over the shares of that load, n the sweeps of the step in which a share came
+    """
+
+    steps: int = 0
+    sweeps: int = 0
+    updates: int = 0
+    most_sweeps: int = 0
+    converged: int = 0
+    displacement: float = 0.0
+    displaced_in: float = 0.0
+    deepest: float = 0.0
+    load: float | None = None
+    found: float = 0.0
+    squares: float = 0.0
+    seconds: float = 0.0
+    stopped: str = ""
+
+    def __post_init__(self) -> None:
+        """Earlier files hold sums over all steps instead of means over the load."""
+        if self.steps and self.load is None:
+            self.found, self.squares = self.sweeps / self.steps, self.squares / self.steps
+
+    def add(self, solve: SolveReport, candidates: int, displacement: float, deepest: float, dt: float) -> None:
+        """Count one step."""
+        self._weigh(solve.sweeps, candidates * solve.mean_force)
+        self.steps += 1
+        self.sweeps += solve.sweeps
+        self.updates += solve.updates
+        self.most_sweeps = max(self.most_sweeps, solve.sweeps)
+        self.converged += solve.converged
+        if displacement > self.displacement:
+            self.displacement, self.displaced_in = displacement, dt
+        self.deepest = max(self.deepest, deepest)
+
+    @property
+    def load_sweeps(self) -> float:
+        """Sweeps of the step that a sweep picked at random belongs to, among the sweeps that found the present load.
+
+        Forces are carried over, and with them what earlier sweeps have found: a step that changes a share of the load
+        counts by that share, and those before by what it leaves of them. Steps at rest change nothing and do not count,
+        however many they are. For a fixed number of sweeps it is that number.
+        """
+        return self.squares / self.found if self.found > 0.0 else 0.0
+
+    def _weigh(self, sweeps: int, load: float) -> None:
+        """Let the share of the load that changed count with the sweeps of this step."""
+        before = self.load if self.load is not None else load if self.steps else 0.0
+        most = max(load, before)
+        share = abs(load - before) / most if 0.0 < most < math.inf else 0.0
+        self.found += share * (sweeps - self.found)
+        self.squares += share * (sweeps**2 - self.squares)
+        self.load = load
