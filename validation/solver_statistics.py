@@ -35,7 +35,7 @@ from rigidgrains.solve.sweeps import Sweeps
 Array = NDArray[np.float64]
 
 NAMES = ("random", "accelerated")
-CLOSER = ("random", "random 3", "random 10", "accelerated", "accelerated 1e-3")
+CLOSER = ("random", "random 3", "random 10", "default", "accelerated", "accelerated 1e-3")
 SIZES = {2: (300, 6), 3: (2000, 12)}  # grains and seeds
 QUICK = {2: (100, 2), 3: (200, 2)}
 GRAINS = {2: "disks", 3: "spheres"}
@@ -101,6 +101,8 @@ def go_closer(bed: Bed, seeds: int, asked: argparse.Namespace) -> None:
             print(f"  {key:30s} {value:9.4f} +- {spread:.4f}")
     if asked.json:
         asked.json.write_text(json.dumps(found, indent=1) + "\n")
+    if asked.figures:
+        draw_closer(found, f"{seeds} seeds of {bed.grains} {GRAINS[bed.dimension]}", asked.figures)
 
 
 def sudden_load(bed: Bed) -> dict[str, dict[str, Any]]:
@@ -262,6 +264,36 @@ def draw(found: dict[str, Any], folder: Path) -> None:
         axes.set_title(f"{title}, {1.0 / found[title]['cpu ratio']:.2f} of the CPU time", loc="right")
     figure.suptitle(f"Accelerated minus random sweeps: {found['seeds']} seeds of {found['grains']} {kind}", fontsize=16)
     figure.savefig(folder / f"solvers-statistics{end}.png", dpi=150)
+
+
+def draw_closer(found: dict[str, Any], of: str, folder: Path) -> None:
+    """Where the figures go as the solvers become more accurate."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    plt.rcParams.update({"font.size": 13, "axes.spines.top": False, "axes.spines.right": False})
+    most = found["accelerated"]["seconds"]
+    figure, panels = plt.subplots(1, 2, figsize=(13.0, 5.2), layout="constrained")
+    for axes, key in zip(panels, ("coordination number", "sliding fraction")):
+        for method, colour, words in (
+            ("random", "#c0392b", r"random, $(L/d)^2$ sweeps, $\times$3, $\times$10"),
+            ("default", "#e08a1e", "random, local criterion of 1e-3"),
+            ("accelerated", "#1f5fa8", "accelerated, to 1e-2 and 1e-3"),
+        ):
+            rows = [row for name, row in found.items() if name.split()[0] == method]
+            x, y = [row["momentum error"] for row in rows], [row["figures"][key][0] for row in rows]
+            spread = [row["figures"][key][1] for row in rows]
+            axes.errorbar(x, y, yerr=spread, fmt="o-", ms=8, lw=2.0, capsize=4, color=colour, label=words)
+            above = (method == "accelerated") == (key == "sliding fraction")
+            for row, here, there in zip(rows, x, y):
+                axes.annotate(f"{row['seconds'] / most:.1f}", (here, there), (8, 8 if above else -18),
+                              textcoords="offset points", color=colour)  # fmt: skip
+        axes.set(xscale="log", xlabel="median momentum error of a step", title=key, xlim=(0.12, 5e-4))
+    panels[0].legend(frameon=False, loc="upper right")
+    figure.suptitle(f"Slow shear, {of}; numbers: CPU time over that of accelerated sweeps", fontsize=15)
+    figure.savefig(folder / "solvers-closer.png", dpi=150)
 
 
 def _label(key: str) -> str:
