@@ -268,7 +268,7 @@ class Contacts:
         """
         self.count = self.candidates.count
         if self.count > len(self._pairs):
-            room = self.count + self.count // ROOM + 16
+            room = self.count + (self.count // ROOM + 16 if len(self._pairs) else 0)
             del self._pairs, self._geometry, self._image  # before more is asked for
             self._pairs, self._geometry = np.empty((room, 2), np.int32), new_table(room, 8)
             self._image = np.empty(room, np.int8)

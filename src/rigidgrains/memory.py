@@ -15,7 +15,7 @@ from .threads import in_parts
 Array = NDArray[np.float64]
 
 LINE = 64  # bytes
-ROOM = 16  # what grows gets one part in so many on top
+ROOM = 4  # what grows gets one part in so many on top: nobody pays for room that is not used, but for holes left behind
 
 
 class Workspace:
