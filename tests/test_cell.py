@@ -257,3 +257,13 @@ def test_the_narrowest_width_is_that_of_the_straightened_cell(leans, periodic):
     width = narrowest(vectors, periodic)
     cell.straighten()
     assert width == pytest.approx(cell.widths[cell.periodic].min(initial=np.inf), rel=1e-12)
+
+
+def test_a_cell_that_leans_beyond_all_numbers():
+    """Whole numbers of vectors are taken away when it is straightened: they must be some."""
+    with pytest.raises(ValueError, match=r"lean over more than 10000 of each other; take whole ones away"):
+        Cell(np.array([[0.02, 0, 0], [1e8, 0.02, 0], [0, 0, 1]]))
+    steep = Cell(np.array([[1.0, 0, 0], [-9000.25, 1.0, 0], [3e3, 7e3, 1.0]]))
+    turned = steep.straighten()
+    assert steep.vectors == pytest.approx(np.array([[1, 0, 0], [-0.25, 1, 0], [0, 0, 1]]), abs=1e-6)
+    assert turned.tolist()[1] == [-9000, 1, 0]

@@ -114,6 +114,8 @@ def test_command_line_wins_over_the_scene(cli):
         (("run", "scene.toml", "--until", "soon"), "soon"),
         (("run", "scene.toml", "--speed", "3"), "--speed"),
         (("run", "scene.toml", "--seed", "-1"), "-1"),
+        (("run", "scene.toml", "--seed", 2**64), "must be at most 9223372036854775807; given: 18446744073709551616"),
+        (("run", "scene.toml", "--rigid", -1), "-1.0 times the extent of a cluster makes nothing rigid"),
         (("run", "scene.toml", "--output", "scene.toml"), "scene.toml"),
         (("new", "pistn"), "did you mean 'piston'?"),
         (("info", "missing.toml"), "missing.toml"),

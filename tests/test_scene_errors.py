@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+from typing import get_args
+
 import numpy as np
 import pytest
 
-from rigidgrains.scene import Scene, SceneError, load_scene
+from rigidgrains.gallery import scene_text
+from rigidgrains.scene import Output, Scene, SceneError, load_scene
+from rigidgrains.view.colours import COLOURS
+
+ROOT = Path(__file__).parents[1]
 
 GRAINS = {"positions": [[0.0, 1.0]], "radius": 0.5}
 COUNT = {"count": 3, "radius": 0.1, "region": [[0, 0], [9, 9]]}
@@ -16,6 +24,15 @@ PISTON = {"name": "lid", "point": [0, 9], "normal": [0, -1]}
 # words of the scene, place of the mistake, parts of the message
 CASES = [
     ({"dimension": 4}, "dimension", ["must be 2 or 3", "4"]),
+    ({"dimension": 2.0, "grains": [COUNT]}, "dimension", ["must be 2 or 3", "whole", "2.0"]),
+    ({"dimension": "2"}, "dimension", ["must be 2 or 3", "'2'"]),
+    ({"dimension": [2]}, "dimension", ["must be 2 or 3", "[2]"]),
+    ({"run": {"seed": 2**64}}, "run.seed", ["must be at most 9223372036854775807", "18446744073709551616"]),
+    (
+        {"cell": {"lower": [0, 0], "upper": [0.02, 0.02], "tilt": {"xy": 1e8}}},
+        "cell.tilt.xy",
+        ["1000 sides of 0.02 m along x", "take whole sides away", "given: 100000000.0"],
+    ),
     ({"gravity": [0, 0, -9.81]}, "gravity", ["2 components", "dimension = 2", "[0, 0, -9.81]"]),
     ({"gravity": 9.81}, "gravity", ["must be a vector", "9.81"]),
     ({"friction": -0.1}, "friction", ["must not be negative", "-0.1"]),
@@ -254,6 +271,33 @@ def test_all_mistakes_of_a_file_are_told_at_once_with_their_lines(tmp_path):
     assert lines[0] == f"{path}: 7 mistakes in the scene"
     assert lines[2] == "  grains[0].raduis (line 6): unknown key 'raduis'; did you mean 'radius'?; given: 0.1"
     assert len(lines) == 8
+
+
+def test_the_answer_in_the_docs_is_that_of_the_program(tmp_path, monkeypatch):
+    """The file and the answer that docs/scene.md prints under Mistakes."""
+    text = (ROOT / "docs/scene.md").read_text(encoding="utf-8").partition("\n## Mistakes\n")[2]
+    written, answer = re.findall(r"```text\n(.*?)```", text, re.DOTALL)[:2]
+    monkeypatch.chdir(tmp_path)
+    Path("scene.toml").write_text(written, encoding="utf-8")
+    with pytest.raises(SceneError) as caught:
+        load_scene("scene.toml")
+    assert f"error {caught.value}\n" == answer
+
+
+def test_the_answer_in_the_readme_is_that_of_the_program(tmp_path, monkeypatch):
+    """The drum with two mistakes."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    answer = re.search(r"```\n(error drum\.toml: .*?)```", text, re.DOTALL)[1]
+    monkeypatch.chdir(tmp_path)
+    wrong = scene_text("drum").replace("radius = [", "raduis = [", 1).replace("dt = ", "dt = -", 1)
+    Path("drum.toml").write_text(wrong, encoding="utf-8")
+    with pytest.raises(SceneError) as caught:
+        load_scene("drum.toml")
+    assert f"error {caught.value}\n" == answer
+
+
+def test_pictures_have_the_colours_that_a_scene_may_ask_for():
+    assert set(get_args(Output.model_fields["colour"].annotation)) == set(COLOURS)
 
 
 @pytest.mark.parametrize(

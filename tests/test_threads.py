@@ -169,6 +169,9 @@ def test_where_the_number_comes_from(monkeypatch):
     assert threads.get_threads() == 3
     monkeypatch.setenv("RIGIDGRAINS_THREADS", "2")
     assert threads.get_threads() == 2
+    monkeypatch.setenv("RIGIDGRAINS_THREADS", " ")  # empty is as good as not set
+    assert threads.get_threads() == 3
+    monkeypatch.setenv("RIGIDGRAINS_THREADS", "2")
     threads.set_threads(5)
     assert threads.get_threads() == 5
     threads.set_threads(None)

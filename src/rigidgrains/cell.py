@@ -22,6 +22,7 @@ from .stage.course import Course
 
 Array = NDArray[np.float64]
 
+STEEPEST = 1e4  # vectors that a vector may lean over: whole numbers of them are counted, and multiplied
 FURTHEST = 2  # images on either side along each vector
 # Images are written as codes of one byte; 0 is the grain itself.
 IMAGES = np.array(sorted(product(range(-FURTHEST, FURTHEST + 1), repeat=3), key=lambda k: (k != (0, 0, 0), k)))
@@ -69,6 +70,11 @@ class Cell:
             raise ValueError(
                 f"cell vectors {self.vectors.tolist()} are no cell; give rows (a, 0, 0), (b_x, b, 0), (c_x, c_y, c)"
                 " with positive a, b, c"
+            )
+        if (np.abs(np.tril(self.vectors, -1)) > STEEPEST * np.diag(self.vectors)).any():
+            raise ValueError(
+                f"cell vectors {self.vectors.tolist()} lean over more than {STEEPEST:g} of each other; take whole ones"
+                " away"
             )
         self._outside = ~np.triu(np.outer(self.periodic, self.periodic))
         if not (self.spans(self.rate) and self.spans(self.free)):

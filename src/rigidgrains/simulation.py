@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import integrate
+from .arguments import check_end, check_scene, check_seed
 from .bodies import Bodies, keep_motion, top_speed
 from .cell import CellError
 from .contacts import Contacts
@@ -19,7 +20,7 @@ from .detect.neighbours import Neighbours
 from .flow import LARGEST, strain_rate
 from .observe.base import Interrupt, Observer, StopRun, Trigger
 from .observe.report import Report, Tally
-from .solve.settings import make_solver
+from .solve.choose import choose_solver
 from .solve.sweeps import SolveReport, Sweeps
 from .sorting import sort_grains
 from .stage.errors import StageError
@@ -44,7 +45,7 @@ class Simulation:
 
     scene  : a Scene, or Bodies that are ready
     dt     : s, or "auto" or an AutoStep for steps as long as the motion allows; default `run.dt` of the scene
-    solver : default `[solver]` of the scene
+    solver : one that is made, or a name, "accelerated" for instance; default `[solver]` of the scene
     seed   : of the one random generator, default `run.seed` of the scene; same seed, same bits
     sort   : number grains anew along a curve in large systems, see sorting.py; default `run.sort` of the scene, or no
 
@@ -58,17 +59,19 @@ class Simulation:
         scene: Scene | Bodies,
         *,
         dt: float | str | AutoStep | None = None,
-        solver: Sweeps | None = None,
+        solver: Sweeps | str | None = None,
         seed: int | None = None,
         sort: bool | None = None,
     ) -> None:
+        check_scene(scene)
         if isinstance(scene, Bodies):
             self.bodies = scene
+            self.solver = choose_solver(solver)
         else:
+            self.solver = choose_solver(solver, scene.solver)
             self.bodies = scene.build(seed=seed)
             dt = scene.run.time_step() if dt is None else dt
             seed = scene.run.seed if seed is None else seed
-            solver = make_solver(scene.solver) if solver is None else solver
             sort = scene.run.sort if sort is None else sort
         if self.bodies.count == 0 and not (self.bodies.stage and self.bodies.stage.inflows):
             raise ValueError("there are 0 grains to simulate; add some")
@@ -77,8 +80,7 @@ class Simulation:
         self._sizes: list[float] = []
         self.until, self._cut = math.inf, False
         self.dt = dt  # type: ignore[assignment]
-        self.solver = solver or Sweeps()
-        self.seed = seed or 0
+        self.seed = 0 if seed is None else check_seed(seed)
         self.sort = bool(sort)
         self.rng = np.random.default_rng(self.seed)
         self.neighbours = Neighbours()
@@ -274,11 +276,7 @@ class Simulation:
         """
         if until is None and steps is None:
             raise ValueError("run() needs an end: until = a time in seconds, or steps = a number")
-        for name, end_of_run in (("until", until), ("steps", steps)):
-            if end_of_run is not None and not 0 <= end_of_run < math.inf:
-                raise ValueError(f"{name} = {end_of_run} is no end of a run; give a finite number that is not negative")
-        if steps is not None and steps != int(steps):
-            raise ValueError(f"steps = {steps} is not a whole number; give one")
+        check_end(until, steps)
         end = self.last_step(until=until, steps=steps)
         expected = end - self.steps
         if self.auto is not None:  # it ends on time, however many steps that takes

@@ -46,8 +46,8 @@ def get_threads() -> int:
     if _chosen is not None:
         return _chosen
     for name in VARIABLES:
-        if name in os.environ:
-            return _checked(name, os.environ[name])
+        if given := os.environ.get(name, "").strip():  # empty is as good as not set
+            return _checked(name, given)
     return physical_cores()
 
 

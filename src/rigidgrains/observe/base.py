@@ -9,6 +9,8 @@ from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from ..arguments import is_number
+
 if TYPE_CHECKING:
     from ..simulation import Simulation
 
@@ -50,10 +52,16 @@ class Trigger:
     def __init__(
         self, observer: Observer | Callable[[Simulation], Any], every: int, interval: float | None = None
     ) -> None:
-        if every < 1:
-            raise ValueError(f"every = {every} is no interval; observe after every 1 step or more")
-        if interval is not None and not 0.0 < interval < math.inf:
-            raise ValueError(f"interval = {interval} is no time between looks; give a positive number of seconds")
+        if isinstance(observer, type):
+            raise TypeError(f"{observer.__name__} is a class; observe with one that is made: {observer.__name__}(...)")
+        if not isinstance(observer, Observer) and not callable(observer):
+            raise TypeError(
+                f"{observer!r} cannot look at a simulation; give an Observer, or a function of the simulation"
+            )
+        if not is_number(every, whole=True) or every < 1:
+            raise ValueError(f"every = {every!r} is no interval; observe after every 1 step or more, a whole number")
+        if interval is not None and not (is_number(interval) and 0.0 < interval < math.inf):
+            raise ValueError(f"interval = {interval!r} is no time between looks; give a positive number of seconds")
         self.observer = observer if isinstance(observer, Observer) else _Function(observer)
         self.every, self.interval = every, interval
 

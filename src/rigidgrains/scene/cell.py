@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from ..cell import Cell as MovingCell
 
 AXES = "xyz"
+STEEPEST = 1000  # sides that a side may lean over: beyond, too little is left of the numbers
 COMPONENTS = ("xx", "yy", "zz", "xy", "xz", "yz")
 
 
@@ -104,6 +106,20 @@ class Cell(Section):
 
         else:
             yield from self.control_mistakes(dimension)
+        if not wrong:
+            yield from self.tilt_mistakes()
+
+    def tilt_mistakes(self) -> Iterator[Problem]:
+        """Sides that lean further than numbers can tell; the same images have a shorter vector."""
+        for name, value in ({} if self.tilt is None else self.tilt.present()).items():
+            axis = AXES.index(name[0])
+            side = self.upper[axis] - self.lower[axis] if axis < len(self.upper) else 0.0
+            if side > 0.0 and abs(value) > STEEPEST * side:
+                message = (
+                    f"leans over more than {STEEPEST} sides of {side:g} m along {name[0]}; take whole sides away,"
+                    f" which leaves all images where they are: {math.remainder(value, side):.6g}"
+                )
+                yield Problem(f"tilt.{name}", value, message)
 
     def control_mistakes(self, dimension: int) -> Iterator[Problem]:
         """Components that do not exist, or that are given twice."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ConfigDict, Field, PrivateAttr, ValidationError
 
@@ -16,7 +16,8 @@ from .references import Tables, repeated_names, unknown_names
 from .section import Section, vector_length
 from .settings import Force, Material, Output, Pair, Run, Solver, Spring
 from .streams import Inflow, Outlet
-from .values import Coefficient, TimedVector
+from .values import Coefficient, Dimension, TimedVector
+from .values import dimension as read_dimension
 
 if TYPE_CHECKING:
     from ..bodies import Bodies
@@ -46,7 +47,7 @@ class Scene(Section):
     _origin: Origin | None = PrivateAttr(default=None)
 
     title: str | None = Field(default=None, strict=True, description="a line about the scene")
-    dimension: Literal[2, 3] = Field(default=2, description="2 for disks, 3 for spheres")
+    dimension: Dimension = Field(default=2, description="2 for disks, 3 for spheres")
     gravity: TimedVector | None = Field(
         default=None, description="acceleration of gravity (m/s^2), each component a number, formula or table"
     )
@@ -71,17 +72,17 @@ class Scene(Section):
         problems: list[Problem] = []
         lists = {key: read_list(key, words.pop(key), problems) for key in LISTS if key in words}
         singles = {key: read_single(key, words.pop(key), problems) for key in SINGLES if key in words}
-        dimension = words.get("dimension", 2)
+        dimension = known_dimension(words.get("dimension", 2))
         if "cell" in singles:
             cell = singles["cell"]
-            sound = cell is not None and not any(cell.mistakes(dimension if dimension in (2, 3) else 2))
+            sound = cell is not None and not any(cell.mistakes(dimension or 2))
             rows = lists.get("grains", [])
             lists["grains"] = [(item, within(cell if sound else None, table)) for item, table in rows]
         try:
             super().__init__(**words)
         except SceneError as error:
             problems += error.problems
-        if dimension in (2, 3):
+        if dimension is not None:
             tables = {key: [table for _, table in rows] for key, rows in lists.items()}
             settings = {key: table for key, table in singles.items() if table is not None}
             problems += table_mistakes(tables, settings, dimension)
@@ -209,6 +210,14 @@ class Scene(Section):
     def json_schema(cls) -> dict[str, Any]:
         """JSON Schema of a scene file, for editors."""
         return {"$schema": "https://json-schema.org/draft/2020-12/schema", **cls.model_json_schema()}
+
+
+def known_dimension(given: Any) -> int | None:
+    """The dimension that other tables are held against; None if it cannot be read, which is told by itself."""
+    try:
+        return read_dimension(given)
+    except ValueError:
+        return None
 
 
 def within(cell: Cell | None, grains: Any) -> Any:

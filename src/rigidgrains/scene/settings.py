@@ -272,6 +272,6 @@ class Output(Section):
     )
     picture: bool = Field(default=True, strict=True, description="draw the last state")
     plot: bool = Field(default=True, strict=True, description="plot the recorded quantities")
-    colour: Literal["load", "rotation", "speed", "radius", "contacts", "id", "status"] = Field(
+    colour: Literal["load", "rotation", "speed", "peculiar", "radius", "contacts", "id", "status"] = Field(
         default="load", description="what the colour of a grain shows"
     )

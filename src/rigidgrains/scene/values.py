@@ -93,6 +93,13 @@ def whole(least: int, most: int) -> Callable[[Any], int]:
     return check
 
 
+def dimension(value: Any) -> int:
+    """2 or 3; not 2.0, which counts nothing."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value not in (2, 3):
+        raise ValueError("must be 2 or 3, a whole number")
+    return int(value)
+
+
 def numbers(value: Any) -> Array:
     """Numbers or lists of numbers of equal length, as an array."""
     try:
@@ -243,7 +250,8 @@ Numbers = Annotated[
 PlateSize = Annotated[Any, PlainValidator(plate_size), WithJsonSchema({"anyOf": [{"type": "number"}, NUMBER_LIST]})]
 MOST = 2**31 - 1
 Count = Annotated[int, PlainValidator(whole(1, 2**63 - 1)), schema("integer", minimum=1)]
-Seed = Annotated[int, PlainValidator(whole(0, 2**128 - 1)), schema("integer", minimum=0)]
+Seed = Annotated[int, PlainValidator(whole(0, 2**63 - 1)), schema("integer", minimum=0)]
+Dimension = Annotated[int, PlainValidator(dimension), WithJsonSchema({"enum": [2, 3], "type": "integer"})]
 Name = Annotated[str, StringConstraints(strict=True, min_length=1)]
 
 

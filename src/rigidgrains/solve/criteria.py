@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import is_number
 from ..contacts import ContactProblem
 from ..detect.clusters import find_clusters
 from ..theory import rigid_sweeps
@@ -103,7 +104,7 @@ class FixedSweeps:
     sweeps: int
 
     def __post_init__(self) -> None:
-        _check("sweeps", self.sweeps, least=1)
+        _check("sweeps", self.sweeps, least=1, whole=True)
 
     def tolerance(self, mean: float) -> None:
         return None
@@ -122,8 +123,10 @@ class RigidSweeps:
     safety: float = 2.0
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.safety < math.inf:
-            raise ValueError(f"safety = {self.safety} makes nothing rigid; give a positive number, 2 for instance")
+        if not (is_number(self.safety) and 0.0 < self.safety < math.inf):
+            raise ValueError(
+                f"{self.safety} times the extent of a cluster makes nothing rigid; give a positive number, such as 2"
+            )
 
     def tolerance(self, mean: float) -> None:
         return None
@@ -199,6 +202,17 @@ def _over(found: float, allowed: float) -> float:
     return found / allowed if allowed > 0.0 else math.inf
 
 
-def _check(name: str, value: float, *, least: float) -> None:
-    if not least <= value < math.inf:
-        raise ValueError(f"{name} = {value} makes no criterion; give a finite number of at least {least:g}")
+def check_criterion(criterion: object) -> None:
+    """Raise if this cannot tell when sweeps may stop."""
+    if isinstance(criterion, type) or not (hasattr(criterion, "judge") or hasattr(criterion, "satisfied")):
+        given = criterion.__name__ if isinstance(criterion, type) else repr(criterion)
+        raise ValueError(
+            f"criterion = {given} cannot tell when to stop; give one that is made, such as LocalCriterion(1e-3),"
+            " FixedSweeps(100) or MomentumCriterion(1e-2)"
+        )
+
+
+def _check(name: str, value: float, *, least: float, whole: bool = False) -> None:
+    if not (is_number(value, whole=whole) and least <= value < math.inf):
+        kind = "whole" if whole else "finite"
+        raise ValueError(f"{name} = {value!r} makes no criterion; give a {kind} number of at least {least:g}")

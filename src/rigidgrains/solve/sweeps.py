@@ -9,6 +9,7 @@ from dataclasses import InitVar, dataclass, field, replace
 import numpy as np
 from numpy.random import Generator
 
+from ..arguments import is_number
 from ..contacts import ContactProblem
 from ..theory import Q
 from .awake import check_sleep, sweep_awake
@@ -20,6 +21,7 @@ from .criteria import (
     StateCriterion,
     SweepCriterion,
     Verdict,
+    check_criterion,
     looks_at_state,
 )
 from .kernels import total_force
@@ -85,19 +87,20 @@ class Sweeps:
     def __post_init__(self, rigidity: float | None) -> None:
         if rigidity is not None:
             self.criterion = RigidSweeps(rigidity)
-        if isinstance(self.order, str):
-            if self.order not in ORDERS:
-                raise ValueError(f"order {self.order!r} is unknown; choose one of {', '.join(ORDERS)}")
+        check_criterion(self.criterion)
+        if isinstance(self.order, str) and self.order in ORDERS:
             self.order = ORDERS[self.order]()
-        if self.gap not in ("g_pos", "g") if isinstance(self.gap, str) else not 0.0 <= self.gap <= 1.0:
+        if not isinstance(self.order, Order):
+            raise ValueError(f"order {self.order!r} is unknown; choose one of {', '.join(ORDERS)}, or give an Order")
+        if self.gap not in ("g_pos", "g") if isinstance(self.gap, str) else not _within(self.gap, 1.0):
             raise ValueError(
                 f"gap {self.gap!r} is unknown; choose 'g_pos' (overlaps stop growing), 'g' (removed), or the part "
                 "that a step removes, between 0 and 1"
             )
-        if not 0.0 <= self.slack < 1.0:
-            raise ValueError(f"slack = {self.slack} is no overlap to leave alone; give 0 to 1, over the mean radius")
-        if self.max_sweeps < 1:
-            raise ValueError(f"max_sweeps = {self.max_sweeps} finds no force; give at least 1")
+        if not _within(self.slack, 1.0) or self.slack == 1.0:
+            raise ValueError(f"slack = {self.slack!r} is no overlap to leave alone; give 0 to 1, over the mean radius")
+        if not is_number(self.max_sweeps, whole=True) or self.max_sweeps < 1:
+            raise ValueError(f"max_sweeps = {self.max_sweeps!r} finds no force; give a whole number of at least 1")
 
     @property
     def coloured(self) -> bool:
@@ -198,6 +201,11 @@ class Sweeps:
             updates += (int(stage) - done) * len(among)
             done = int(stage)
         return done, updates, Verdict(bool((needed <= self.max_sweeps).all()))
+
+
+def _within(value: object, most: float) -> bool:
+    """True for numbers from 0 to the most."""
+    return is_number(value) and 0.0 <= value <= most  # type: ignore[operator]
 
 
 def _asleep(problem: ContactProblem, verdict: Verdict) -> SolveReport:
