@@ -193,10 +193,13 @@ def test_the_checksum_alone(written, tmp_path):
 
 
 def test_command(written, tmp_path):
-    """0 for certified, 1 for violated, with all laws for one frame and JSON on demand."""
+    """0 for certified, 1 for violated, 4 for not settled, with all laws for one frame and JSON on demand."""
     done = command(written / "double.vtkhdf")
     assert done.returncode == 0, done.stderr
     assert "3 frames certified to" in done.stdout
+    done = command(written / "double.vtkhdf", "--tolerance", "1e-300")
+    assert done.returncode == 4
+    assert "not settled" in done.stdout
     path = copy(written, tmp_path)
     with h5py.File(path, "r+", locking=False) as file:
         file["VTKHDF/PointData/velocity"][-1, 0] += 1e-3

@@ -83,6 +83,11 @@ class Certificate:
         return not self.failed
 
     @property
+    def violated(self) -> bool:
+        """True when a law fails that holds whatever the sweeps; else a frame that fails is only not settled."""
+        return any(check.kind == EXACT for check in self.failed)
+
+    @property
     def accuracy(self) -> float:
         """What can be promised: the largest violation of the laws that sweeps approach, relative to the forces."""
         sweeps = (check.violation for check in self.checks if check.kind == SWEEPS and "force" in check.scale)

@@ -12,7 +12,7 @@ from .words import Dashed, Switch, Threads, app, frame_number, out, plain, print
 if TYPE_CHECKING:
     from ..certificate import Certificate
 
-VIOLATED = 1
+VIOLATED, NOT_SETTLED = 1, 4
 
 
 @app.command
@@ -27,7 +27,8 @@ def check(
 ) -> None:
     """Hold the frames of a trajectory against the laws, from the stored numbers alone.
 
-    Ends with 0 if all frames are certified, 1 if a law is violated, 2 if the file cannot be checked.
+    Ends with 0 if all frames are certified, 1 if a law is violated, 2 if the file cannot be checked, 4 if nothing is wrong
+    but that sweeps have ended too early for the tolerance.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ def check(
             f"[bold {'green' if passed else 'red'}]{plain(file)}[/]: {plain(summary(certificates))}", soft_wrap=True
         )
     if not passed:
-        sys.exit(VIOLATED)
+        sys.exit(VIOLATED if any(certificate.violated for certificate in certificates) else NOT_SETTLED)
 
 
 def _print(certificate: Certificate, *, full: bool) -> None:
