@@ -27,8 +27,8 @@ def check(
 ) -> None:
     """Hold the frames of a trajectory against the laws, from the stored numbers alone.
 
-    Ends with 0 if all frames are certified, 1 if a law is violated, 2 if the file cannot be checked, 4 if nothing is wrong
-    but that sweeps have ended too early for the tolerance.
+    Ends with 0 if all frames are certified, 1 if a law is violated, 2 if the file cannot be checked, 4 if nothing is
+    wrong but that sweeps have ended too early for the tolerance.
 
     Parameters
     ----------
