@@ -85,6 +85,7 @@ def test_whole_numbers_of_numpy_are_whole():
         (None, "None is no scene; give a Scene"),
         (rg.Scene, "is no scene; give a Scene"),
         ({"dimension": 2}, "is no scene; give a Scene"),
+        (rg.History(), "is no scene; give a Scene"),
     ],
 )
 def test_what_is_no_scene(given, match):

@@ -18,10 +18,10 @@ def is_number(value: object, *, whole: bool = False) -> bool:
 
 
 def check_scene(scene: Any) -> None:
-    """A scene, or bodies that are ready."""
+    """A scene; bodies that are ready are told apart before."""
     if isinstance(scene, (str, PathLike)):
         raise TypeError(f"{str(scene)!r} is the name of a file; read it first: Simulation(load_scene({str(scene)!r}))")
-    if isinstance(scene, type) or not (hasattr(scene, "build") or hasattr(scene, "motion")):
+    if isinstance(scene, type) or not hasattr(scene, "build"):
         raise TypeError(f"{scene!r} is no scene; give a Scene, as load_scene returns, or the Bodies that it builds")
 
 

@@ -63,11 +63,11 @@ class Simulation:
         seed: int | None = None,
         sort: bool | None = None,
     ) -> None:
-        check_scene(scene)
         if isinstance(scene, Bodies):
             self.bodies = scene
             self.solver = choose_solver(solver)
         else:
+            check_scene(scene)
             self.solver = choose_solver(solver, scene.solver)
             self.bodies = scene.build(seed=seed)
             dt = scene.run.time_step() if dt is None else dt
