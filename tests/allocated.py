@@ -24,10 +24,12 @@ from rigidgrains.bodies import Bodies  # noqa: E402
 from rigidgrains.compiled import kernel  # noqa: E402
 from rigidgrains.solve.accelerated import AcceleratedSweeps  # noqa: E402
 from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion  # noqa: E402
+from rigidgrains.solve.relaxed import RelaxedSweeps  # noqa: E402
 from rigidgrains.solve.sweeps import Sweeps  # noqa: E402
 
 GRAINS = 20_000
 PLAIN = Sweeps(order="coloured", criterion=FixedSweeps(5))
+RELAXED = RelaxedSweeps(order="coloured", criterion=FixedSweeps(5))
 MOMENTUM = AcceleratedSweeps(criterion=MomentumCriterion(), max_sweeps=5)
 
 
@@ -72,5 +74,5 @@ if __name__ == "__main__":
     threads.set_threads(1)
     threads.PART = 2048  # what a part of a loop takes for itself does not depend on the number of grains
     more = {"array": lambda: np.zeros(GRAINS), "kernel": lambda: numbers(GRAINS)}
-    quiet = {"plain": asked(30), "accelerated": asked(30, solver=MOMENTUM)}
+    quiet = {"plain": asked(30), "accelerated": asked(30, solver=MOMENTUM), "relaxed": asked(30, solver=RELAXED)}
     print(json.dumps(quiet | {name: asked(2, task) for name, task in more.items()}))

@@ -33,13 +33,14 @@ class Workspace:
     def take(self, name: str, rows: int, columns: int | None = None, *, kind: Any = np.float64) -> NDArray[Any]:
         """(rows,) or (rows, columns), with whatever was in it; it is the same memory as under that name before.
 
-        A name may serve several purposes, one after the other. It always has the same columns and kind.
+        A table begins at a cache line. A name may serve several purposes, one after the other. It always has the same
+        columns and kind; tables are of numbers.
         """
         kept = self._kept.pop(name, None)
         if kept is None or len(kept) < rows:
             room = rows if kept is None else rows + rows // ROOM + 16
             del kept  # before more is asked for
-            kept = np.empty(room if columns is None else (room, columns), kind)
+            kept = np.empty(room, kind) if columns is None else new_table(room, columns)
         self._kept[name] = kept
         return kept[:rows]
 

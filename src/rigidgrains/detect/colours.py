@@ -78,10 +78,12 @@ class Colouring:
             rows, np.append(start[:-1][used], start[-1]), self.alone[used], self.inner[used], tiles[:, used]
         )
 
-    def shuffled(self, rng: Generator) -> NDArray[np.int64]:
-        """The colours in random order, those within tiles first."""
-        colours = rng.permutation(self.count)
-        return np.concatenate([colours[self.inner[colours]], colours[~self.inner[colours]]])
+    def shuffled(self, rng: Generator, sweeps: int = 1) -> NDArray[np.int64]:
+        """The colours of one sweep after another, each time in random order, those within tiles first."""
+        colours = rng.permuted(np.broadcast_to(np.arange(self.count), (sweeps, self.count)), axis=1)
+        if self.inner.any():
+            colours = np.take_along_axis(colours, np.argsort(~self.inner[colours], axis=1, kind="stable"), axis=1)
+        return colours.ravel()
 
     def arranged(self, colours: NDArray[np.int64]) -> Index:
         """The contacts in turn when the colours follow each other like this."""

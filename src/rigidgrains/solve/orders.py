@@ -161,9 +161,8 @@ class Coloured(Order):
         self.turn(problem, rng, fresh=True)
 
     def sweeps(self, problem: ContactProblem, rng: Generator, number: int) -> None:
-        colours = [self._colouring.shuffled(rng) for _ in range(number)]
-        if colours:
-            self._visit(problem, np.concatenate(colours))
+        if number > 0:
+            self._visit(problem, self._colouring.shuffled(rng, number))
 
     def turn(self, problem: ContactProblem, rng: Generator, *, fresh: bool) -> int:
         """One sweep, in the same order as the one before unless a fresh one is asked for."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from numpy.random import Generator
 
 from ..contacts import ContactProblem
-from ..memory import new_table
+from ..memory import copy_rows
 from .criteria import RigidSweeps
 from .orders import Index, Order
 from .pace import Pace
@@ -48,9 +48,10 @@ class Relaxation(Pace):
 
     def begin(self, problem: ContactProblem, among: Index | None = None) -> None:
         super().begin(problem, among)
-        geometry = new_table(*problem.geometry.shape)
-        geometry[:] = problem.geometry
-        geometry[:, 4:6] *= self._omega
+        geometry = problem.work.take("relaxed", *problem.geometry.shape)
+        copy_rows(problem.geometry, geometry)
+        for mass in (4, 5):
+            geometry[:, mass] *= self._omega
         extra = None if problem.extra is None else problem.extra.copy()
         if extra is not None:
             extra[:, 5] *= self._omega
