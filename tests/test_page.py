@@ -424,12 +424,13 @@ def test_bad_requests_are_refused_in_one_line(runs: dict[int, Path], tmp_path: P
     (tmp_path / "there.html").write_text("mine")
     with rg.Trajectory(runs[2]) as trajectory:
         for path, reason in (
-            (tmp_path / "there.html", "exists"),
             (tmp_path, "folder"),
             (tmp_path / "no/p.html", "cannot be"),
         ):
             with pytest.raises(PageError, match=reason):
                 write_page(trajectory, path)
+        with pytest.raises(rg.OutputError, match="exists"):
+            write_page(trajectory, tmp_path / "there.html")
         with pytest.raises(PageError, match="no interval"):
             write_page(trajectory, tmp_path / "p.html", every=0)
         assert (tmp_path / "there.html").read_text() == "mine"

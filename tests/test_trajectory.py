@@ -235,7 +235,7 @@ def test_nothing_is_overwritten_without_force(tmp_path):
     simulation = rg.Simulation(triangular(2, 2), dt=1e-2)
     simulation.observe(rg.TrajectoryWriter(path))
     simulation.run(steps=2)
-    with pytest.raises(TrajectoryError, match="exists and is left alone"):
+    with pytest.raises(rg.OutputError, match="exists and is left alone"):
         rg.TrajectoryWriter(path)
     other = rg.Simulation(triangular(2, 2), dt=1e-2)
     other.observe(rg.TrajectoryWriter(path, force=True))
@@ -305,7 +305,7 @@ def test_a_truncated_file_is_told_and_repaired(written, tmp_path):
             assert np.array_equal(frame.position, written[1][frame.index].position)
             assert np.array_equal(frame.contacts.force, written[1][frame.index].contacts.force)
     assert path.read_bytes() == cut
-    with pytest.raises(TrajectoryError, match="exists and is left alone"):
+    with pytest.raises(rg.OutputError, match="exists and is left alone"):
         repair(path)
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .observe.report import Report
     from .observe.rigidity import Rigidity, rigidity
     from .observe.stop import StopWhenStatic
+    from .outputs import OutputError
     from .scene import Scene, SceneError, load_scene
     from .simulation import DivergenceError, Simulation
     from .solve.accelerated import AcceleratedSweeps
@@ -74,6 +75,7 @@ _HOMES = {
     "MomentumCriterion": "solve.criteria",
     "Observer": "observe.base",
     "Ordered": "solve.orders",
+    "OutputError": "outputs",
     "OverlapCriterion": "solve.criteria",
     "Progress": "observe.progress",
     "RandomBlocks": "solve.orders",
@@ -136,6 +138,7 @@ __all__ = [
     "MomentumCriterion",
     "Observer",
     "Ordered",
+    "OutputError",
     "OverlapCriterion",
     "Progress",
     "RandomBlocks",

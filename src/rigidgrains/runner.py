@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import filecmp
 import math
 import os
 import shutil
+import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,6 +17,7 @@ from .observe.history import History
 from .observe.progress import Progress
 from .observe.report import Report
 from .observe.stop import StopWhenStatic
+from .outputs import check_outputs
 from .scene import Solver, load_scene
 from .simulation import DivergenceError, Simulation
 from .solve.criteria import RigidSweeps
@@ -26,6 +29,8 @@ from .trajectory.resume import resume
 from .trajectory.writer import Checkpoints, TrajectoryWriter
 
 FRAMES = 100  # of a run that does not say how many
+REPORT, PICTURE, PLOT = "report.json", "packing.png", "history.png"
+SCENE, PROBLEMS = "scene.toml", "problems"  # a copy, and the folder for contact problems
 
 
 class RunFailed(RuntimeError):
@@ -57,6 +62,12 @@ class Plan:
         self.until = until if adaptive else None
         last = simulation.last_step(until=None if adaptive else until, steps=steps)
         self.last_step = None if math.isinf(last) else int(last)
+
+    def reached(self, simulation: Simulation) -> bool:
+        """Whether the simulation is where the run shall end, or beyond."""
+        if self.until is not None and self.until - simulation.time <= 1e-9 * simulation.dt:
+            return True
+        return self.last_step is not None and self.last_step <= simulation.steps
 
 
 @dataclass
@@ -92,6 +103,8 @@ def run_scene(
     if until is None and steps is None:
         until, steps = scene.run.until, scene.run.steps
     _check_end(until, steps)
+    _check_interval("checkpoint-every", checkpoint_every)
+    _check_interval("save-problems", save_problems)
     if until is None and steps is None:
         raise ValueError(f"{path} does not say when to stop; add until = ... (s) to [run], or pass --until or --steps")
     if scene.run.dt is None:
@@ -119,10 +132,19 @@ def run_scene(
     plan.set_end(simulation, until, steps)
     if plan.until is not None and wish.frame_every is None:
         plan.frame_time = plan.until / FRAMES
-    folder = _make_folder(path, output)
+    folder = _choose_folder(path, output)
+    file, problems = folder / f"{path.stem}{store.SUFFIX}", folder / PROBLEMS
+    copies = _copies(path, folder, [Path(grains.file) for grains in scene.grains if grains.file is not None])
+    made = [*store.outputs(file, contacts=wish.contacts), *copies, *(folder / name for name in (REPORT, PICTURE, PLOT))]
+    check_outputs(*made, *([] if save_problems is None else [problems]), force=force)
+    if live:
+        from .view.live import LiveView
+
+        simulation.observe(LiveView(title=scene.title or path.stem))
     text, history = path.read_text(encoding="utf-8-sig"), History()
+    _make_folder(folder)
     writer = TrajectoryWriter(
-        folder / f"{path.stem}{store.SUFFIX}",
+        file,
         contacts=wish.contacts,
         precision=wish.precision,
         compression="gzip" if wish.compress else None,
@@ -131,13 +153,14 @@ def run_scene(
         scene=text,
         run=asdict(plan),
     )
-    _copy_scene(path, folder, [Path(grains.file) for grains in scene.grains if grains.file is not None])
+    for target, source in copies.items():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+    for name, wanted in ((PICTURE, plan.picture), (PLOT, plan.plot)):
+        if not wanted:  # one of an earlier run would be taken for one of this
+            (folder / name).unlink(missing_ok=True)
     if save_problems is not None:
-        simulation.observe(_problem_saver(folder / "problems"), every=save_problems)
-    if live:
-        from .view.live import LiveView
-
-        simulation.observe(LiveView(title=scene.title or path.stem))
+        simulation.observe(_problem_saver(problems), every=save_problems)
     return _run(simulation, plan, writer, history, progress)
 
 
@@ -151,6 +174,7 @@ def resume_run(
 ) -> Outcome:
     """Go on with a run from its last checkpoint to its end, or to a new one."""
     _check_end(until, steps)
+    _check_interval("checkpoint-every", checkpoint_every)
     with Trajectory(path) as trajectory:
         words = trajectory.run
     if not words:
@@ -159,6 +183,9 @@ def resume_run(
     simulation = resume(path)
     if until is not None or steps is not None:
         plan.set_end(simulation, until, steps)
+    if plan.reached(simulation):
+        there = f"t = {simulation.time:g} s, step {simulation.steps:,}"
+        raise TrajectoryError(f"{path}: the run is already at {there}; give a later end with --until, or --steps")
     plan.checkpoint_every = checkpoint_every or plan.checkpoint_every
     history = History()
     writer = TrajectoryWriter(path, resume=True, history=history, run=asdict(plan))
@@ -183,27 +210,27 @@ def _run(simulation: Simulation, plan: Plan, writer: TrajectoryWriter, history: 
         raise RunFailed(f"{failure} Saved in {path}.") from None
     except WriteError as failure:
         raise RunFailed(f"{failure.filename}: {failure.strerror}") from None
+    except MemoryError:
+        there = f"t = {simulation.time:g} s"
+        raise RunFailed(f"there is not enough memory at {there}; go on elsewhere: rigidgrains resume {path}") from None
     _save(simulation, plan, path)
     return Outcome(report, path, writer.differing)
 
 
 def _save(simulation: Simulation, plan: Plan, path: Path) -> None:
-    """Write the report and draw the pictures; a picture of an earlier run would be taken for one of this."""
+    """Write the report and draw the pictures that are wanted."""
     folder = path.parent
     try:
-        (folder / "report.json").write_text(simulation.report().to_json() + "\n", encoding="utf-8")
-        for name, wanted in (("packing.png", plan.picture), ("history.png", plan.plot)):
-            if not wanted:
-                (folder / name).unlink(missing_ok=True)
+        (folder / REPORT).write_text(simulation.report().to_json() + "\n", encoding="utf-8")
         if plan.picture:
             from .view.packing import draw_packing
 
-            draw_packing(simulation, folder / "packing.png", colour=plan.colour)
+            draw_packing(simulation, folder / PICTURE, colour=plan.colour)
         if plan.plot:
             from .view.series import draw_history
 
             with Trajectory(path) as trajectory:
-                draw_history(trajectory, folder / "history.png")
+                draw_history(trajectory, folder / PLOT)
     except OSError as problem:
         reason = problem.strerror or problem
         told = f"results cannot be written to {folder}/: {reason}; the run had come to {simulation.time:g} s"
@@ -218,7 +245,7 @@ def _problem_saver(folder: Path) -> Callable[[Simulation], None]:
 
     def save(simulation: Simulation) -> None:
         if simulation.contacts.count:
-            save_problem(simulation, folder / f"step-{simulation.steps:06d}.hdf5")
+            save_problem(simulation, folder / f"step-{simulation.steps:06d}.hdf5", force=True)
 
     return save
 
@@ -231,17 +258,21 @@ def _chosen(method: str, settings: Solver) -> Solver:
     return settings if method == settings.method else Solver(method=method, gap=settings.gap, slack=settings.slack)
 
 
-def _copy_scene(path: Path, folder: Path, files: list[Path]) -> None:
-    """Keep the scene, and the files of grains beside it, with the results: they can be run again from there."""
-    pairs = [(path, folder / "scene.toml")]
+def _copies(path: Path, folder: Path, files: list[Path]) -> dict[Path, Path]:
+    """The scene, and the files of grains beside it, are kept with the results, to be run again from there.
+
+    Returns the source of each copy to make; those that are there already need none.
+    """
+    copies = {folder / SCENE: path}
     for file in files:
         beside = Path(os.path.relpath(file, path.parent))
         if ".." not in beside.parts:
-            pairs.append((file, folder / beside))
-    for source, target in pairs:
-        if not target.exists() or not source.samefile(target):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source, target)
+            copies[folder / beside] = file
+    return {
+        target: source
+        for target, source in copies.items()
+        if not (target.is_file() and filecmp.cmp(source, target, shallow=False))
+    }
 
 
 def _check_end(until: float | None, steps: int | None) -> None:
@@ -250,18 +281,27 @@ def _check_end(until: float | None, steps: int | None) -> None:
             raise ValueError(f"--{name} {value} is no end of a run; give a positive number")
 
 
-def _make_folder(scene: Path, output: Path | None) -> Path:
-    """The folder asked for, or a new one named after the scene: results of an earlier run are never overwritten."""
+def _check_interval(name: str, steps: int | None) -> None:
+    if steps is not None and steps < 1:
+        raise ValueError(f"--{name} {steps} is no interval; give 1 step or more")
+
+
+def _choose_folder(scene: Path, output: Path | None) -> Path:
+    """The folder asked for, or one named after the scene that is not there yet."""
     folder, number = output or Path(scene.stem), 1
     while output is None and folder.exists():
         number += 1
         folder = Path(f"{scene.stem}-{number}")
+    return folder
+
+
+def _make_folder(folder: Path) -> None:
+    """Make it, if it is not there, and see whether files can be made in it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / ".writable").touch()
-        (folder / ".writable").unlink()
+        with tempfile.TemporaryFile(dir=folder):
+            pass
     except OSError as problem:
         raise ValueError(
             f"output folder {folder} cannot be used: {problem.strerror}; choose another with --output"
         ) from None
-    return folder

@@ -8,7 +8,7 @@ import sys
 from cyclopts import CycloptsError
 
 from . import about, check, compare, export, files, page, pictures, run, solve
-from .words import BAD_INPUT, app, fail, use_threads
+from .words import BAD_INPUT, app, fail, refuse, use_threads
 
 __all__ = ["about", "app", "check", "compare", "export", "files", "main", "page", "pictures", "run", "solve"]
 
@@ -24,5 +24,8 @@ def main() -> None:
     except BrokenPipeError:  # the reader went away, as with `| head`
         sys.stderr.close()
         sys.exit(1)
+    except MemoryError as problem:  # before anything was run: runs tell by themselves
+        needed = f": {problem}" if str(problem) else ""
+        refuse(f"this takes more memory than there is{needed}; take fewer grains, or look whether the file is damaged")
     except OSError as problem:
-        fail(f"{problem.filename or 'output'}: {problem.strerror}")
+        fail(f"{problem.filename or 'output'}: {problem.strerror or problem}")

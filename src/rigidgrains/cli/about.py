@@ -39,6 +39,7 @@ def reproduce(
     all: Switch = False,
     quick: Switch = False,
     output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("reproduce"),
+    force: Switch = False,
 ) -> None:
     """Reproduce the figures and claims of the founding paper and hold the numbers against it.
 
@@ -53,7 +54,9 @@ def reproduce(
     quick
         Smaller systems and fewer seeds.
     output
-        Folder for figures, results.json and index.html.
+        Folder for figures, results.json and index.html; results of other targets in it stay.
+    force
+        Overwrite files in that folder that are not of our making.
     """
     from ..reproduce import TARGETS
 
@@ -63,7 +66,7 @@ def reproduce(
     from ..reproduce.progress import run_with_progress
 
     try:
-        passed = run_with_progress([*TARGETS] if all else [*names], output, quick=quick, out=out)
+        passed = run_with_progress([*TARGETS] if all else [*names], output, quick=quick, force=force, out=out)
     except (ValueError, OSError) as problem:
         refuse(str(problem))
     if not passed:

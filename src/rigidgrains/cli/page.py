@@ -64,6 +64,7 @@ def view(
 def _write(trajectory: Trajectory, path: Path, every: int, force: bool, show: bool) -> None:
     from rich.progress import Progress
 
+    from ..outputs import OutputError
     from ..trajectory.errors import TrajectoryError
     from ..view.page import PageError, write_page
     from .words import err
@@ -78,7 +79,7 @@ def _write(trajectory: Trajectory, path: Path, every: int, force: bool, show: bo
                 force=force,
                 tell=lambda done, total: bar.update(task, completed=done, total=total),
             )
-    except (PageError, TrajectoryError) as problem:
+    except (OutputError, PageError, TrajectoryError) as problem:
         refuse(str(problem))
     size = path.stat().st_size / 1e6
     hint = "; --every 2 would halve it" if size > LARGE else ""

@@ -64,7 +64,7 @@ def render(
         every = frame == "all"
         number = _number(frame, trajectory)
         path = output or (file.with_name(f"{file.stem}-frames") if every else file.with_suffix(".png"))
-        _check_output(path, force, folder=every)
+        _check_output(path, file, force, folder=every)
         frames = Some(trajectory, 1) if every else [trajectory[number]]
         look = Look.at(frames, colour=colour, forces=forces, size=read_size(size) if size else None, view=view)
         if every:
@@ -117,7 +117,7 @@ def video(
         from ..view.layout import read_size
         from ..view.video import PIXELS, write_video
 
-        _check_output(path, force, kinds=(".mp4",))
+        _check_output(path, file, force, kinds=(".mp4",))
         with _bar("frames") as tell:
             count = write_video(
                 trajectory, path, fps=fps, every=every, colour=colour, forces=forces,
@@ -156,7 +156,7 @@ def plot(
     with _errors(), _opened(file) as trajectory:
         from ..view.series import draw_plots
 
-        _check_output(path, force)
+        _check_output(path, file, force)
         names = [name.strip() for words in what or [] for name in words.split(",") if name.strip()]
         if frame == "all":
             raise ValueError("--frame all is for render; a plot shows one frame, a number or last")
@@ -191,13 +191,16 @@ def _number(word: str, trajectory: Trajectory) -> int:
     return trajectory[-1 if isinstance(which, str) else which].index
 
 
-def _check_output(path: Path, force: bool, *, folder: bool = False, kinds: tuple[str, ...] = KINDS) -> None:
+def _check_output(
+    path: Path, source: Path, force: bool, *, folder: bool = False, kinds: tuple[str, ...] = KINDS
+) -> None:
     """Refuse early what could not be written at the end of much work."""
+    from ..outputs import check_outputs
+
     if folder:
         if path.exists() and not path.is_dir():
             raise ValueError(f"{path} is a file; give the name of a folder for the pictures")
-        if path.is_dir() and any(path.iterdir()) and not force:
-            raise ValueError(f"{path} exists and is left alone; choose another folder, or overwrite it with --force")
+        check_outputs(path, force=force)
         return
     if path.is_dir():
         raise ValueError(f"{path} is a folder; give the name of a file in it")
@@ -205,8 +208,7 @@ def _check_output(path: Path, force: bool, *, folder: bool = False, kinds: tuple
         raise ValueError(
             f"{path}: a {'video' if '.mp4' in kinds else 'picture'} ends in {', '.join(kinds)}; call it so"
         )
-    if path.exists() and not force:
-        raise ValueError(f"{path} exists and is left alone; choose another name, or overwrite it with --force")
+    check_outputs(path, force=force, source=source)
     if not path.parent.is_dir():
         raise ValueError(f"{path}: there is no folder {path.parent}; make it first, or choose another")
 

@@ -156,6 +156,7 @@ def new(
     *,
     list: Switch = False,
     output: OutputPath = None,
+    force: Switch = False,
 ) -> None:
     """Write one of the gallery scenes to a file, ready to run and to change.
 
@@ -167,6 +168,8 @@ def new(
         Show the names and what each scene is.
     output
         File to write. Default: NAME.toml in this folder.
+    force
+        Overwrite a file that is there.
     """
     from ..gallery import scene_text, scenes
 
@@ -181,35 +184,41 @@ def new(
         hint = f"did you mean '{near[0]}'? " if near else ""
         refuse(f"no scene is called '{name}'; {hint}known: {', '.join(scenes())}")
     path = output or Path(f"{name}.toml")
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(scene_text(name))
-    except FileExistsError:
-        refuse(f"{path} exists and is left alone; choose another name with --output")
-    except OSError as problem:
-        refuse(f"{path} cannot be written: {problem.strerror}; choose another place with --output")
+    _write(path, scene_text(name), force=force)
     out.print(f"{path} written. Run it: [bold]rigidgrains run {path}[/]")
 
 
 @app.command
-def schema(*, output: OutputPath = None) -> None:
+def schema(*, output: OutputPath = None, force: Switch = False) -> None:
     """Print the JSON Schema of scene files, for editors that complete and check TOML.
 
     Parameters
     ----------
     output
         File to write instead of the screen.
+    force
+        Overwrite a file that is there.
     """
     from ..scene import Scene
 
     text = json.dumps(Scene.json_schema(), indent=2)
     if output is None:
         print(text)
-        return
+    else:
+        _write(output, text + "\n", force=force)
+
+
+def _write(path: Path, text: str, *, force: bool) -> None:
+    from ..outputs import OutputError, check_outputs, whole
+
     try:
-        output.write_text(text + "\n", encoding="utf-8")
+        check_outputs(path, force=force)
+        with whole(path) as part:
+            part.write_text(text, encoding="utf-8")
+    except OutputError as problem:
+        refuse(str(problem))
     except OSError as problem:
-        refuse(f"{output} cannot be written: {problem.strerror}; choose another place with --output")
+        refuse(f"{path} cannot be written: {problem.strerror}; choose another place with --output")
 
 
 def tell(outcome: Outcome, *, quiet: bool, json: bool) -> None:

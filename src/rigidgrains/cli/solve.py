@@ -23,6 +23,7 @@ def solve(
     tolerance: float = 1e-8,
     max_iterations: Whole = None,
     output: OutputPath = None,
+    force: Switch = False,
     json: Switch = False,
 ) -> None:
     """Solve a frictional contact problem in FCLIB's HDF5 format; exit code 1 if it does not converge.
@@ -39,21 +40,26 @@ def solve(
         Sweeps, or steps of the referee, after which to give up with the best point found.
     output
         File for the problem and its solution, in the same format.
+    force
+        Overwrite a file that is there.
     json
         Print one JSON object.
     """
     from json import dumps
 
     from ..fclib import read_problem, solve_problem, write_solution
+    from ..outputs import check_outputs
 
     try:
+        if output is not None:
+            check_outputs(output, force=force, source=problem)
         stated = read_problem(problem)
         found = solve_problem(stated, solver=solver, tolerance=tolerance, max_iterations=max_iterations)
     except ValueError as trouble:
         refuse(str(trouble))
     if output is not None:
         try:
-            write_solution(stated, found.r, output)
+            write_solution(stated, found.r, output, force=force)
         except OSError as trouble:
             refuse(f"{output} cannot be written: {trouble.strerror or trouble}; choose another place with --output")
     if json:

@@ -79,13 +79,18 @@ def plain(text: object) -> str:
     return escape(str(text))
 
 
+def as_options(message: str) -> str:
+    """What is said to those who call from Python, in the words of the command line."""
+    return message.replace("force=True", "--force")
+
+
 def fail(message: str) -> NoReturn:
     """A run that could not be finished."""
-    err.print(f"[bold red]failed[/] {plain(message)}", soft_wrap=True)
+    err.print(f"[bold red]failed[/] {plain(as_options(message))}", soft_wrap=True)
     sys.exit(FAILED)
 
 
 def refuse(message: str) -> NoReturn:
     """Bad input: say what, which value and the remedy, without a traceback."""
-    err.print(f"[bold red]error[/] {plain(message)}", soft_wrap=True)
+    err.print(f"[bold red]error[/] {plain(as_options(message))}", soft_wrap=True)
     sys.exit(BAD_INPUT)

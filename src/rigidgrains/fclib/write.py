@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,35 +12,53 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import __version__
+from ..outputs import check_outputs, whole
 from .problem import GlobalProblem, Info, LocalProblem, Problem
 
 Array = NDArray[np.float64]
 
 
-def write_problem(problem: Problem, path: str | Path, *, guess: Array | None = None) -> None:
-    """A new file with the problem, and impulses (d c,) from which to start if there are any."""
-    with h5py.File(path, "w") as file:
-        if isinstance(problem, LocalProblem):
-            group = file.create_group("fclib_local")
-            _write_rows(group, "W", problem.W)
-            _write_vectors(group, q=problem.q, mu=problem.mu)
-        else:
-            group = file.create_group("fclib_global")
-            _write_columns(group, "M", problem.M)
-            _write_columns(group, "H", problem.H)
-            _write_vectors(group, f=problem.f, w=problem.w, mu=problem.mu)
-        group["spacedim"] = np.array([problem.dimension], dtype=np.int32)
-        _write_info(group, problem.info)
+def write_problem(problem: Problem, path: str | Path, *, guess: Array | None = None, force: bool = False) -> None:
+    """A new file with the problem, and impulses (d c,) from which to start if there are any.
+
+    force : overwrite a file that is there
+    """
+    with _new(Path(path), force=force) as file:
+        _write_problem(file, problem)
         if guess is not None:
             file["guesses/number_of_guesses"] = np.array([1], dtype=np.int32)
             _write_answer(file.create_group("guesses/1"), problem, guess)
 
 
-def write_solution(problem: Problem, impulses: Array, path: str | Path) -> None:
-    """A new file with the problem and its solution: r, u and, for a global problem, v."""
-    write_problem(problem, path)
-    with h5py.File(path, "a") as file:
+def write_solution(problem: Problem, impulses: Array, path: str | Path, *, force: bool = False) -> None:
+    """A new file with the problem and its solution: r, u and, for a global problem, v.
+
+    force : overwrite a file that is there
+    """
+    with _new(Path(path), force=force) as file:
+        _write_problem(file, problem)
         _write_answer(file.create_group("solution"), problem, impulses)
+
+
+@contextmanager
+def _new(path: Path, *, force: bool) -> Iterator[h5py.File]:
+    check_outputs(path, force=force)
+    with whole(path) as part, h5py.File(part, "w") as file:
+        yield file
+
+
+def _write_problem(file: h5py.File, problem: Problem) -> None:
+    if isinstance(problem, LocalProblem):
+        group = file.create_group("fclib_local")
+        _write_rows(group, "W", problem.W)
+        _write_vectors(group, q=problem.q, mu=problem.mu)
+    else:
+        group = file.create_group("fclib_global")
+        _write_columns(group, "M", problem.M)
+        _write_columns(group, "H", problem.H)
+        _write_vectors(group, f=problem.f, w=problem.w, mu=problem.mu)
+    group["spacedim"] = np.array([problem.dimension], dtype=np.int32)
+    _write_info(group, problem.info)
 
 
 def _write_answer(group: h5py.Group, problem: Problem, impulses: Array) -> None:

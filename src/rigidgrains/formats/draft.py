@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 from types import TracebackType
 
+from ..outputs import check_outputs
 from .errors import FormatError
 
 FRAME = re.compile(r"(grains|contacts)-\d{6,}\.(csv|vtu)")
@@ -78,11 +79,7 @@ class Draft:
         self._check(target)
 
     def _check(self, final: Path) -> None:
-        if final.exists() and final.samefile(self._source):
-            raise FormatError(final, "this is the file to be read; choose another name with --output")
-        empty = final.is_dir() and not any(final.iterdir())
-        if final.exists() and not (self._force or empty):
-            raise FormatError(final, "exists and is left alone; choose another name, or overwrite it with --force")
+        check_outputs(final, force=self._force, source=self._source)
 
 
 def unwritable(path: Path, problem: OSError) -> FormatError:

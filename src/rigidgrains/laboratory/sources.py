@@ -125,16 +125,17 @@ def _last_step(file: Path, scene: Scene, step: int | None) -> int:
     run = scene.run
     if run.dt is None:
         raise ValueError(f"{file} gives no time step; add dt = ... (s) to [run]")
-    if step is not None:
-        return step
-    if run.until is None and run.steps is None:
+    if step is None and run.until is None and run.steps is None:
         raise ValueError(f"{file} does not say when to stop; add until = ... (s) to [run], or pass --step")
     ends = [] if run.steps is None else [run.steps]
-    if run.until is not None and run.dt == "auto" and run.steps is None:
+    if step is None and run.until is not None and run.dt == "auto" and run.steps is None:
         raise ValueError(f"{file} has dt = 'auto', whose steps are not known beforehand; pass --step")
     if run.until is not None and run.dt != "auto":
         ends.append(int(np.ceil(run.until / run.dt - 1e-9)))
-    return max(1, min(ends))
+    last = max(1, min(ends)) if ends else None
+    if step is not None and last is not None and step > last:
+        raise ValueError(f"{file} ends at step {last:,}, before step {step:,}; choose another, or a later end in [run]")
+    return step or last or 1
 
 
 def _from_scene(file: Path, name: str, scene: Scene, step: int, warm: bool, tell: Callable[[str], None] | None) -> Case:

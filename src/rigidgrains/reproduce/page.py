@@ -20,6 +20,7 @@ HEAD = """<!doctype html>
  .source { color: #666; font-size: .85rem; }
 </style></head><body>
 """
+TITLE = HEAD.splitlines()[2]  # by which a page of our making is known
 
 
 def page(record: dict[str, Any], folder: Path) -> str:
@@ -27,9 +28,7 @@ def page(record: dict[str, Any], folder: Path) -> str:
     targets = record["targets"]
     passed = sum(target["passed"] for target in targets)
     parts = [HEAD, "<h1>The contact dynamics method, reproduced</h1>"]
-    version = escape(record["version"])
-    size = "quick" if record["quick"] else "full"
-    parts.append(f"<p>{passed} of {len(targets)} targets pass. rigidgrains {version}, {size} run. ")
+    parts.append(f"<p>{passed} of {len(targets)} targets pass. ")
     parts.append("Paper: T. Unger and J. Kertész, <em>The contact dynamics method for granular media</em>.</p>")
     links = (f'<li><a href="#{t["target"]}">{escape(t["title"])}</a> {_verdict(t["passed"])}</li>' for t in targets)
     parts.append(f"<ul>{''.join(links)}</ul>")
@@ -37,6 +36,8 @@ def page(record: dict[str, Any], folder: Path) -> str:
         figure = base64.b64encode((folder / f"{target['target']}.png").read_bytes()).decode()
         parts.append(f'<h2 id="{target["target"]}">{escape(target["title"])}</h2>')
         parts.append(f'<img alt="{escape(target["title"])}" src="data:image/png;base64,{figure}">')
+        size = "quick" if target["quick"] else "full"
+        parts.append(f"<p class='source'>rigidgrains {escape(target['version'])}, {size} run</p>")
         parts.append(_table(target["rows"]))
         parts += [f"<p>{escape(note)}</p>" for note in target["notes"]]
     parts.append("</body></html>\n")

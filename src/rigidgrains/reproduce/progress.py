@@ -13,7 +13,7 @@ from .page import expected, measured, tolerance
 from .run import Done, check_names, reproduce
 
 
-def run_with_progress(names: list[str], output: Path, *, quick: bool, out: Console) -> bool:
+def run_with_progress(names: list[str], output: Path, *, quick: bool, force: bool, out: Console) -> bool:
     """Run the targets, print their rows; True if all pass."""
     targets = check_names(names)
     bar = Progress(
@@ -26,7 +26,7 @@ def run_with_progress(names: list[str], output: Path, *, quick: bool, out: Conso
         return lambda share: bar.update(task, completed=share)
 
     with bar:
-        finished = reproduce(targets, output, quick=quick, watch=watch)
+        finished = reproduce(targets, output, quick=quick, force=force, watch=watch)
     for done in finished:
         out.print(_table(done))
     passed = sum(done.result.passed for done in finished)

@@ -41,6 +41,7 @@ def repair(path: str | Path, output: str | Path | None = None, *, force: bool = 
     """Copy every intact frame, the texts and, if whole, the checkpoint to a new file; the old one is left as it is."""
     path = Path(path)
     output = path.with_name(f"{path.stem}-repaired{store.SUFFIX}") if output is None else Path(output)
+    store.check_name(output, force=force, contacts=True, source=path)
     with _mended_copy(path) as damaged:
         if damaged.attrs.get("format") != store.FORMAT:
             raise TrajectoryError(f"{path}: this is no trajectory of rigidgrains; there is nothing to repair")

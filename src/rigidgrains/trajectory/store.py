@@ -25,6 +25,7 @@ import h5py
 import numpy as np
 
 from .. import __version__
+from ..outputs import check_outputs
 from .atomic import SIGNATURE, AtomicFile
 from .errors import TrajectoryError, damaged, unreadable
 
@@ -47,7 +48,7 @@ TRIES, PAUSE = 10, 0.05  # while a writer is at work, a reader may meet it withi
 
 def create(path: Path, *, force: bool) -> tuple[AtomicFile, h5py.File]:
     """A new, empty file under a temporary name; `publish` gives it its own when the first frame is in it."""
-    check_name(path, overwrite=force)
+    check_name(path, force=force)
     part = _part(path)
     try:
         # A superblock of version 2 has no mark for open files, which would keep viewers out while a run goes on.
@@ -129,16 +130,32 @@ def contacts_link(path: Path) -> Path:
     return path.with_name(f"{path.stem}-contacts{SUFFIX}")
 
 
-def check_name(path: Path, *, overwrite: bool) -> None:
-    """Refuse a path at which no trajectory can be, or where there is something already."""
+def outputs(path: Path, *, contacts: bool) -> list[Path]:
+    """What a trajectory of this name would replace; links are made again whenever they are needed."""
+    beside = contacts_link(path)
+    return [path, beside] if contacts and not _is_link(beside) else [path]
+
+
+def check_name(path: Path, *, force: bool, contacts: bool = False, source: Path | None = None) -> None:
+    """Refuse a path at which no trajectory can be, or where there is something already; with contacts, also a link.
+
+    source : a file that is read meanwhile
+    """
     if path.is_dir():
         raise TrajectoryError(f"{path}: this is a folder; give the name of a file in it, such as {path}/run{SUFFIX}")
     if path.suffix != SUFFIX:
         raise TrajectoryError(f"{path}: a trajectory ends in {SUFFIX}, for ParaView to know it; call it so")
     if not path.parent.is_dir():
         raise TrajectoryError(f"{path}: there is no folder {path.parent}; make it first, or choose another")
-    if path.exists() and not overwrite:
-        raise TrajectoryError(f"{path} exists and is left alone; choose another name, or overwrite it with --force")
+    check_outputs(*outputs(path, contacts=contacts), force=force, source=source)
+
+
+def _is_link(path: Path) -> bool:
+    try:
+        with h5py.File(path, "r", locking=False) as file:
+            return isinstance(file.get("VTKHDF", getlink=True), h5py.ExternalLink)
+    except OSError:
+        return False
 
 
 def _part(path: Path) -> Path:

@@ -56,7 +56,7 @@ class TrajectoryWriter(Observer):
             raise ValueError(f"precision {precision!r} is unknown; choose 'double' or 'single'")
         if compression not in (None, "gzip"):
             raise ValueError(f"compression {compression!r} is unknown; choose None or 'gzip'")
-        store.check_name(self.path, overwrite=force or resume)
+        store.check_name(self.path, force=force or resume, contacts=contacts)
         self._contacts, self._compression, self._force, self._resume = contacts, compression, force, resume
         self._precision = float if precision == "double" else np.float32
         self._history, self._scene, self._run = history, scene, run or {}

@@ -80,7 +80,8 @@ def _force_lines(frame: Frame, name: str, widest: float, strong: float, points_p
     width = widest * np.minimum(net.force / (strong or 1.0), 1.3)
     ink = [STATUS_INK[k] for k in net.status] if name == "status" else FORCE_INK.get(name, "#1b1b1b")
     reach = net.end - net.start
-    within = 1.0 - np.minimum(0.5 * width / points_per_metre / np.linalg.norm(reach, axis=1), 1.0) * net.at_wall
+    length, cap = np.linalg.norm(reach, axis=1), 0.5 * width / points_per_metre
+    within = 1.0 - np.minimum(cap, length) / np.maximum(length, np.finfo(float).tiny) * net.at_wall
     lines = np.stack([net.start, net.start + within[:, None] * reach], axis=1)[:, :, :2]
     return LineCollection(
         list(lines), linewidths=width, colors=ink, alpha=0.85, capstyle="round", zorder=3, gid="forces"

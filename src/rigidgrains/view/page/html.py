@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import zlib
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
@@ -14,11 +13,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from ...outputs import check_outputs, whole
 from ...trajectory.reader import Trajectory
 from .frames import FramePacker
 from .scales import DETAILS, Detail, Scales
 from .summary import Extent, summary
 
+KINDS = (".html", ".htm")
 GROUP = 12  # frames from one key frame to the next: a jump reads half of them on average
 BYTES = 5.4  # of a grain in a frame, compressed, that a page aims at: 1e5 grains and 100 frames in 72 MB of text
 LEAST = 1_200_000  # bytes that a page may always have
@@ -48,18 +49,15 @@ def write_page(
         raise PageError(f"every = {every} is no interval; take every 1 frame or more")
     if path.is_dir():
         raise PageError(f"{path} is a folder; give the name of a file in it, such as {path / 'page.html'}")
-    if path.exists() and not force:
-        raise PageError(f"{path} exists and is left alone; choose another with --output, or overwrite it with --force")
-    part = path.with_name(path.name + ".part")
+    check_outputs(path, force=force, source=trajectory.path)
+    if path.suffix.lower() not in KINDS:
+        raise PageError(f"{path}: a page ends in {' or '.join(KINDS)}; call it so")
     try:
-        with part.open("w", encoding="utf-8") as file:
+        with whole(path) as part, part.open("w", encoding="utf-8") as file:
             for text in page_parts(trajectory, every=every, tell=tell):
                 file.write(text)
-        os.replace(part, path)
     except OSError as problem:
-        raise PageError(f"{path} cannot be written: {problem.strerror}; choose another place with --output") from None
-    finally:
-        part.unlink(missing_ok=True)
+        raise PageError(f"{path} cannot be written: {problem.strerror}; choose another place") from None
     return path
 
 
