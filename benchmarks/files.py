@@ -1,4 +1,4 @@
-"""What files cost, in sweeps: a frame, a checkpoint, a certificate, measured in one run on one core.
+"""What files cost, in sweeps: a frame, a checkpoint, reading, a certificate, measured in one run on one core.
 
 python benchmarks/files.py [--json]
 """
@@ -52,7 +52,20 @@ def frames() -> dict[str, float]:
             if name == "full frame":
                 out["checkpoint / ten sweeps"] = best(partial(writer.checkpoint, simulation), 3) / ten
             writer.finish(simulation)
+        path = Path(folder) / "full frame.vtkhdf"
+        for name, verify in (("reading a frame", True), ("unverified", False)):
+            out[f"{name} / ten sweeps"] = best(partial(read, path, verify=verify), 5) / ten
     return out
+
+
+def read(path: Path, *, verify: bool) -> None:
+    """Grains and contacts of the last frame."""
+    with rg.Trajectory(path, verify=verify) as trajectory:
+        frame = trajectory[-1]
+        for name in ("position", "orientation", "velocity", "spin", "velocity_before", "spin_before", "load"):
+            getattr(frame, name)
+        for name in ("pair", "point", "normal", "gap", "force", "status"):
+            getattr(frame.contacts, name)
 
 
 def write(writer: rg.TrajectoryWriter, simulation: rg.Simulation) -> None:

@@ -196,7 +196,7 @@ def test_files_are_told_of_repaired_and_resumed(cli, tmp_path):
     told = cli("info", "scene/scene.vtkhdf").stdout
     for piece in ("51, t = 0 to 0.005 s, every 1 steps", "left, right, bottom", "30, radius", "step 50"):
         assert piece in told
-    assert "exists and is left alone" in cli("run", "scene.toml", "-o", "scene", check=2).stderr
+    assert "exist and are left alone" in cli("run", "scene.toml", "-o", "scene", check=2).stderr
     cli("run", "scene.toml", "-q", "-o", "scene", "--force")
     report = json.loads(cli("resume", "scene/scene.vtkhdf", "--steps", 7, "--json").stdout)
     assert report["steps"] == 57

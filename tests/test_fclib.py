@@ -217,7 +217,7 @@ def test_a_step_of_a_run_can_be_saved(tmp_path):
     """The forces of a step that was solved to rounding, saved as a guess, solve the saved problem."""
     simulation = settle(triangular(4, 5, mu=0.4, g=1.0), steps=3)
     for form in ("local", "global"):
-        save_problem(simulation, tmp_path / "p.hdf5", form=form)
+        save_problem(simulation, tmp_path / "p.hdf5", form=form, force=True)
         problem, guess = read_problem(tmp_path / "p.hdf5"), read_impulses(tmp_path / "p.hdf5", "guesses/1")
         assert "dt = 0.01" in problem.info.description
         assert residual(problem.local(), guess) < 1e-9

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import filecmp
 import math
-import os
 import shutil
-import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import get_args
 
 from .cell import CellError
+from .folder import PICTURE, PLOT, PROBLEMS, REPORT, choose_folder, copies_of, make_folder
 from .observe.history import History
 from .observe.progress import Progress
 from .observe.report import Report
@@ -29,8 +27,6 @@ from .trajectory.resume import resume
 from .trajectory.writer import Checkpoints, TrajectoryWriter
 
 FRAMES = 100  # of a run that does not say how many
-REPORT, PICTURE, PLOT = "report.json", "packing.png", "history.png"
-SCENE, PROBLEMS = "scene.toml", "problems"  # a copy, and the folder for contact problems
 
 
 class RunFailed(RuntimeError):
@@ -132,9 +128,9 @@ def run_scene(
     plan.set_end(simulation, until, steps)
     if plan.until is not None and wish.frame_every is None:
         plan.frame_time = plan.until / FRAMES
-    folder = _choose_folder(path, output)
+    folder = choose_folder(path, output)
     file, problems = folder / f"{path.stem}{store.SUFFIX}", folder / PROBLEMS
-    copies = _copies(path, folder, [Path(grains.file) for grains in scene.grains if grains.file is not None])
+    copies = copies_of(path, folder, [Path(grains.file) for grains in scene.grains if grains.file is not None])
     made = [*store.outputs(file, contacts=wish.contacts), *copies, *(folder / name for name in (REPORT, PICTURE, PLOT))]
     check_outputs(*made, *([] if save_problems is None else [problems]), force=force)
     if live:
@@ -142,7 +138,7 @@ def run_scene(
 
         simulation.observe(LiveView(title=scene.title or path.stem))
     text, history = path.read_text(encoding="utf-8-sig"), History()
-    _make_folder(folder)
+    make_folder(folder)
     writer = TrajectoryWriter(
         file,
         contacts=wish.contacts,
@@ -258,23 +254,6 @@ def _chosen(method: str, settings: Solver) -> Solver:
     return settings if method == settings.method else Solver(method=method, gap=settings.gap, slack=settings.slack)
 
 
-def _copies(path: Path, folder: Path, files: list[Path]) -> dict[Path, Path]:
-    """The scene, and the files of grains beside it, are kept with the results, to be run again from there.
-
-    Returns the source of each copy to make; those that are there already need none.
-    """
-    copies = {folder / SCENE: path}
-    for file in files:
-        beside = Path(os.path.relpath(file, path.parent))
-        if ".." not in beside.parts:
-            copies[folder / beside] = file
-    return {
-        target: source
-        for target, source in copies.items()
-        if not (target.is_file() and filecmp.cmp(source, target, shallow=False))
-    }
-
-
 def _check_end(until: float | None, steps: int | None) -> None:
     for name, value in (("until", until), ("steps", steps)):
         if value is not None and not 0 < value < math.inf:
@@ -284,24 +263,3 @@ def _check_end(until: float | None, steps: int | None) -> None:
 def _check_interval(name: str, steps: int | None) -> None:
     if steps is not None and steps < 1:
         raise ValueError(f"--{name} {steps} is no interval; give 1 step or more")
-
-
-def _choose_folder(scene: Path, output: Path | None) -> Path:
-    """The folder asked for, or one named after the scene that is not there yet."""
-    folder, number = output or Path(scene.stem), 1
-    while output is None and folder.exists():
-        number += 1
-        folder = Path(f"{scene.stem}-{number}")
-    return folder
-
-
-def _make_folder(folder: Path) -> None:
-    """Make it, if it is not there, and see whether files can be made in it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as problem:
-        raise ValueError(
-            f"output folder {folder} cannot be used: {problem.strerror}; choose another with --output"
-        ) from None

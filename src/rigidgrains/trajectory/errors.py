@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
 class TrajectoryError(ValueError):
     """A file that cannot be read, written or resumed; the text says which, why, and the remedy."""
+
+
+class Mismatch(Exception):
+    """Something in a file that does not match its checksum; the text says what."""
 
 
 class WriteError(OSError):
@@ -25,4 +31,17 @@ def unreadable(path: Path, problem: OSError) -> TrajectoryError:
 def damaged(path: Path, problem: Exception) -> TrajectoryError:
     """A clear line for a file that was a trajectory."""
     reason = "it ends too early" if "truncated file" in str(problem) else "HDF5 cannot read it"
-    return TrajectoryError(f"{path} is damaged: {reason}; rigidgrains repair {path} recovers its intact frames")
+    if isinstance(problem, Mismatch):
+        reason = str(problem)
+    return TrajectoryError(f"{path} is damaged: {reason}; rigidgrains repair {path} may recover its frames")
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Whatever goes wrong within, where nothing but a file is read, is damage of that file, and told so."""
+    try:
+        yield
+    except TrajectoryError:
+        raise
+    except Exception as problem:
+        raise damaged(path, problem) from problem

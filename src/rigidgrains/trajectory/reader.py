@@ -3,21 +3,37 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable, Iterator
+from functools import partial, wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Any, overload
+from typing import Any, Concatenate, ParamSpec, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import store
-from .errors import TrajectoryError, damaged
+from .checksums import Sums, read_history
+from .errors import TrajectoryError, reading
 from .frame import Contacts, Frame
 from .series import Series
 
 Array = NDArray[Any]
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def guarded(method: Callable[Concatenate[Trajectory, P], T]) -> Callable[Concatenate[Trajectory, P], T]:
+    """A method that reads the file: what goes wrong there is told as damage of the file."""
+
+    @wraps(method)
+    def read(self: Trajectory, *words: P.args, **named: P.kwargs) -> T:
+        if not self._file:
+            raise TrajectoryError(f"{self.path} is closed; refresh() opens it again")
+        with reading(self.path):
+            return method(self, *words, **named)
+
+    return read
 
 
 class Trajectory:
@@ -28,21 +44,25 @@ class Trajectory:
     >>> for frame in trajectory[::10]: ...
     >>> trajectory.at(0.2)                 # the frame closest to t = 0.2 s
     >>> trajectory.history["kinetic_energy"]
+
+    verify : False reads also what does not match its checksum
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, *, verify: bool = True) -> None:
         self.path = Path(path)
+        self._verify = verify
         self._open()
 
     def _open(self) -> None:
         self._file = store.open_to_read(self.path)
-        try:
+        with reading(self.path):
             self._contacts = Series(self._file["contacts"]) if "contacts" in self._file else None
             self._count = Series(self._file["VTKHDF"]).steps
             fields = self._file["VTKHDF/FieldData"]
             self._figures = {name: np.asarray(fields[name][: self._count]) for name in fields if fields[name].ndim == 1}
-        except (OSError, KeyError, RuntimeError) as problem:
-            raise damaged(self.path, problem) from None
+            self._sums = Sums(self._file)
+            if self._verify:
+                self._sums.check_figures(self._figures)
 
     def refresh(self) -> Trajectory:
         """See the frames that were written since the file was opened."""
@@ -102,29 +122,35 @@ class Trajectory:
         return trajectory_html(self)
 
     @property
+    @guarded
     def dimension(self) -> int:
         return int(self._file.attrs["dimension"])
 
     @property
+    @guarded
     def seed(self) -> int:
         return int(self._file.attrs["seed"])
 
     @property
+    @guarded
     def version(self) -> str:
         """Version of rigidgrains that wrote the file."""
         return str(self._file.attrs["version"])
 
     @property
+    @guarded
     def scene(self) -> str:
         """Text of the scene, in TOML; empty if it was made in Python."""
         return store.get_text(self._file["texts"], "scene")
 
     @property
+    @guarded
     def run(self) -> dict[str, Any]:
         """How the run was asked for."""
         return dict(json.loads(store.get_text(self._file["texts"], "run") or "{}"))
 
     @property
+    @guarded
     def report(self) -> dict[str, Any]:
         """Report of the run when it last ended; empty if it was killed."""
         return dict(json.loads(store.get_text(self._file["texts"], "report") or "{}"))
@@ -155,15 +181,16 @@ class Trajectory:
         return self._figures[name].copy()
 
     @property
+    @guarded
     def history(self) -> dict[str, Array]:
         """Columns of the history, recorded more often than frames; without one, the figures of the frames."""
-        group = self._file["history"]
-        rows = group["step"].shape[0]
-        if rows:
-            return {name: np.asarray(column[:rows]) for name, column in group.items()}
+        columns = read_history(self._file["history"])
+        if len(columns.get("step", ())):
+            return columns
         return {name: self.figures(name) for name in self._figures}
 
     @property
+    @guarded
     def wall_names(self) -> list[str]:
         """Names of the walls of the scene, also of those that are not there all the time."""
         told = self._file["history/wall_force"].attrs.get("walls") if "history/wall_force" in self._file else None
@@ -178,6 +205,7 @@ class Trajectory:
         return out
 
     @property
+    @guarded
     def step_sizes(self) -> Array:
         """(k,) s, the length of every step up to the last checkpoint of a run with dt = "auto"; empty otherwise."""
         group = self._file["checkpoint"]
@@ -211,6 +239,7 @@ class Trajectory:
         coordinates = {"time": (("frame",), self.times), "grain": self[0].id, "component": ["x", "y", "z"]}
         return xarray.Dataset(variables, coordinates, attrs={"seed": self.seed, "version": self.version})
 
+    @guarded
     def _frame(self, index: int) -> Frame:
         figures = {name: float(column[index]) for name, column in self._figures.items()}
         walls = store.get_text(self._file["walls"], str(int(figures["wall_table"])))
@@ -221,15 +250,32 @@ class Trajectory:
         return Frame(index, self.dimension, partial(self._read, "VTKHDF", index), figures, contacts, walls)
 
     def _read(self, group: str, index: int, path: str) -> Array:
-        """An array of a frame. Whoever meets the writer within a commit looks again."""
+        """An array of a frame; KeyError if it has none of that name. Whoever meets the writer within a commit looks
+        again."""
         try:
-            return Series(self._file[group]).read(path, index)
-        except (OSError, RuntimeError):
+            return self._array(group, index, path)
+        except TrajectoryError:
+            if not self._file:
+                raise
             self.refresh()
-        try:
-            return Series(self._file[group]).read(path, index)
-        except (OSError, RuntimeError) as problem:
-            raise damaged(self.path, problem) from None
+        return self._array(group, index, path)
+
+    def _array(self, group: str, index: int, path: str) -> Array:
+        name = f"{group}/{path}"
+        if not self._has(group, path) and name not in self._sums:
+            raise KeyError(path)
+        return self._verified(group, index, path)
+
+    @guarded
+    def _has(self, group: str, path: str) -> bool:
+        return path in self._file[group]
+
+    @guarded
+    def _verified(self, group: str, index: int, path: str) -> Array:
+        array = Series(self._file[group]).read(path, index)
+        if self._verify:
+            self._sums.check(f"{group}/{path}", index, array)
+        return array
 
 
 def _no_contacts(path: str) -> Array:

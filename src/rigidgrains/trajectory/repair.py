@@ -6,20 +6,20 @@ import io
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import h5py
-import numpy as np
 
-from . import store
+from . import checksums, store
 from .atomic import data_end, heal
 from .errors import TrajectoryError, unreadable
-from .series import Cloud, Column, Series
-from .writer import checksum
+from .resume import read_checkpoint
+from .series import Cloud, Series
+from .writer import ROWS
 
 
 @dataclass
@@ -43,11 +43,11 @@ def repair(path: str | Path, output: str | Path | None = None, *, force: bool = 
     output = path.with_name(f"{path.stem}-repaired{store.SUFFIX}") if output is None else Path(output)
     store.check_name(output, force=force, contacts=True, source=path)
     with _mended_copy(path) as damaged:
-        if damaged.attrs.get("format") != store.FORMAT:
-            raise TrajectoryError(f"{path}: this is no trajectory of rigidgrains; there is nothing to repair")
         atomic, file = store.create(output, force=force)
         try:
-            recovered = _Recovery(damaged, file).run(output)
+            with _index(path):
+                recovery = _Recovery(damaged, file)
+            recovered = recovery.run(path, output)
             file.close()
             atomic.commit(durable=True)
             store.publish(atomic, output)
@@ -71,10 +71,11 @@ class _Recovery:
         self._damaged, self._file = damaged, file
         self._old = [Series(damaged[name]) for name in ("VTKHDF", "contacts") if name in damaged]
         self._new: list[Series] = []
+        self._steps, self._words = self._old[0].steps, dict(damaged.attrs)
 
-    def run(self, output: Path) -> Repaired:
+    def run(self, path: Path, output: Path) -> Repaired:
         lost, kept = [], 0
-        for step in range(self._old[0].steps):
+        for step in range(self._steps):
             clouds = self._intact(step)
             if clouds is None:
                 lost.append(step)
@@ -82,45 +83,77 @@ class _Recovery:
             self._append(clouds)
             kept += 1
         if not kept:
-            raise TrajectoryError("no frame is intact: nothing can be recovered")
-        for name, value in self._damaged.attrs.items():
+            raise TrajectoryError(f"{path}: no frame is intact; nothing can be recovered")
+        for name, value in self._words.items():
             self._file.attrs[name] = value
-        for name in ("texts", "walls", "history"):
-            self._copy(name)
-        checkpoint = self._copy("checkpoint") and "text" in self._file["checkpoint"]
+        for name in ("texts", "walls"):
+            self._copy_texts(name)
+        if not self._copy("history", checksums.read_history):
+            self._begin_history()
+        checkpoint = self._copy("checkpoint", read_checkpoint)
         return Repaired(output, kept, lost, len(self._old) > 1, checkpoint)
 
     def _intact(self, step: int) -> dict[str, Cloud] | None:
         """A frame, if all of it can be read and its checksum holds."""
         try:
             clouds = {series.group.name.strip("/"): series.cloud(step) for series in self._old}
-            return clouds if checksum(clouds) == int(self._damaged["frames/checksum"][step]) else None
-        except (OSError, KeyError, ValueError, RuntimeError, IndexError):
+            if checksums.of_frame(self._damaged, clouds) != int(self._damaged[checksums.FRAMES][step]):
+                return None
+            store.get_text(self._damaged["walls"], str(int(clouds["VTKHDF"].scalars["wall_table"])))
+        except Exception:  # whatever HDF5 makes of damaged bytes
             return None
+        return clouds
 
     def _append(self, clouds: dict[str, Cloud]) -> None:
         if not self._new:
             grains = len(clouds["VTKHDF"].points)
             self._new = [Series.create(self._file, name, cloud, expected=grains) for name, cloud in clouds.items()]
-        Column(self._file["frames/checksum"]).append(np.array([checksum(clouds)], np.uint32))
+            checksums.begin(self._file, clouds)
+        checksums.append(self._file, clouds)
         for series, cloud in zip(self._new, clouds.values()):
             series.append(cloud)
 
-    def _copy(self, name: str) -> bool:
-        """Copy a group as it is; False, and nothing of it, if any part cannot be read."""
+    def _copy_texts(self, name: str) -> None:
+        """Copy those texts of a group that are intact."""
+        with suppress(Exception):
+            for key in self._damaged[name]:
+                with suppress(Exception):
+                    store.put_text(self._file[name], key, store.get_text(self._damaged[name], key))
+
+    def _copy(self, name: str, read: Callable[[h5py.Group], Any]) -> bool:
+        """Copy a group as it is; False, and nothing of it, if any part cannot be read or is not what was written."""
         del self._file[name]
         try:
-            self._damaged[name].visititems(_read)
+            read(self._damaged[name])
             self._damaged.copy(name, self._file)
-        except (OSError, KeyError, ValueError, RuntimeError):
-            self._file.require_group(name)
+        except Exception:
+            if name in self._file:
+                del self._file[name]
+            self._file.create_group(name)
             return False
         return True
 
+    def _begin_history(self) -> None:
+        """A history that is lost begins anew, in the columns that it had."""
+        with suppress(Exception):
+            for name, old in self._damaged["history"].items():
+                empty, rest = (0, *old.shape[1:]), old.shape[1:]
+                column = self._file.create_dataset(
+                    f"history/{name}", empty, old.dtype, maxshape=(None, *rest), chunks=(ROWS, *rest)
+                )
+                for key, value in old.attrs.items():
+                    column.attrs[key] = value
 
-def _read(name: str, item: Any) -> None:
-    if isinstance(item, h5py.Dataset):
-        item[()]
+
+@contextmanager
+def _index(path: Path) -> Iterator[None]:
+    """Without an index there is nothing to begin with."""
+    try:
+        yield
+    except TrajectoryError:
+        raise
+    except Exception:  # whatever HDF5 makes of damaged bytes
+        raise TrajectoryError(f"{path}: its index is lost; nothing can be recovered") from None
 
 
 @contextmanager
@@ -138,15 +171,15 @@ def _mended_copy(path: Path) -> Iterator[h5py.File]:
     copy = Path(name)
     try:
         shutil.copyfile(path, copy)
-        with io.FileIO(copy, "r+") as file:
-            heal(file)
-            if os.fstat(file.fileno()).st_size < data_end(file):
-                file.truncate(data_end(file))
-        try:
+        with _index(path):
+            with io.FileIO(copy, "r+") as file:
+                heal(file)
+                if os.fstat(file.fileno()).st_size < data_end(file):
+                    file.truncate(data_end(file))
             mended = h5py.File(copy, "r", locking=False)
+            if mended.attrs.get("format") != store.FORMAT:
+                raise TrajectoryError(f"{path}: this is no trajectory of rigidgrains; there is nothing to repair")
             mended["VTKHDF/Steps"].attrs["NSteps"]
-        except (OSError, KeyError, RuntimeError) as problem:
-            raise TrajectoryError(f"{path}: its index is lost, nothing can be recovered ({problem})") from None
         with mended:
             yield mended
     finally:

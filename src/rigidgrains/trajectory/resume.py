@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import h5py
 import numpy as np
 
 from . import checkpoint, store
-from .errors import TrajectoryError, damaged
+from .checksums import check_mark, of_checkpoint
+from .errors import TrajectoryError, reading
 
 if TYPE_CHECKING:
     from ..laws.base import Law
@@ -33,20 +35,25 @@ def resume(
     >>> simulation.observe(rg.TrajectoryWriter("run.vtkhdf", resume=True), every=50)
     >>> simulation.run(until=1.0)
     """
-    with store.open_to_read(Path(path)) as file:
-        if "text" not in file["checkpoint"]:
-            raise TrajectoryError(f"{path}: there is no checkpoint to resume from; it was lost with the damage")
-        group = file["checkpoint"]
-        try:
-            arrays: dict[str, Any] = {name: np.array(group[name]) for name in group if name != "text"}
-            text = store.get_text(group, "text")
-        except (OSError, KeyError, RuntimeError) as problem:
-            raise damaged(Path(path), problem) from None
+    path = Path(path)
+    with store.open_to_read(path) as file:
+        with reading(path):
+            if "text" not in file["checkpoint"]:
+                raise TrajectoryError(f"{path}: there is no checkpoint to resume from; it was lost with the damage")
+            arrays, text = read_checkpoint(file["checkpoint"])
         return checkpoint.unpack(arrays, text, solver=solver, laws=laws, functions=functions)
+
+
+def read_checkpoint(group: h5py.Group) -> tuple[dict[str, Any], str]:
+    """Arrays and text, if they are those that were written."""
+    arrays: dict[str, Any] = {name: np.array(group[name]) for name in group if name != "text"}
+    text = store.get_text(group, "text")
+    check_mark(group, of_checkpoint(arrays, text), "the checkpoint")
+    return arrays, text
 
 
 def checkpoint_of(path: Path) -> str:
     """A line about the last checkpoint of a file; empty if there is none."""
-    with store.open_to_read(path) as file:
+    with store.open_to_read(path) as file, reading(path):
         group = file["checkpoint"]
         return f"t = {group.attrs['time']:g} s, step {group.attrs['step']:,}" if "text" in group else ""

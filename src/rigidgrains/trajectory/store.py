@@ -5,12 +5,12 @@
 /history     figures of the run, one data set for each column
 /checkpoint  the state to resume from
 /walls       descriptions of the walls, JSON; frames say which one holds
-/frames      checksum of each frame
+/frames      checksums of each frame and of its arrays
 /texts       the scene (TOML), how it was run and what came out (JSON)
 attributes   format, format_version, version, units, seed, dimension
 
-All of this is made at the beginning of the file. What is added later touches no index but its own, so that a file that
-has lost its end still opens.
+All of this is made at the beginning of the file. What is added later touches no index but its own. Texts and checkpoint
+are written anew behind the frames, with parts of the index: a file that has lost its end may not open any more.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 import os
 import time
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ import numpy as np
 from .. import __version__
 from ..outputs import check_outputs
 from .atomic import SIGNATURE, AtomicFile
+from .checksums import FRAMES, MARK, check_mark
 from .errors import TrajectoryError, damaged, unreadable
 
 FORMAT = "rigidgrains trajectory"
@@ -57,7 +59,7 @@ def create(path: Path, *, force: bool) -> tuple[AtomicFile, h5py.File]:
             file.attrs["version"], file.attrs["units"] = __version__, json.dumps(UNITS)
             for name in ("checkpoint", "frames", "history", "texts", "walls"):
                 file.create_group(name)
-            file.create_dataset("frames/checksum", (0,), np.uint32, maxshape=(None,), chunks=(256,))
+            file.create_dataset(FRAMES, (0,), np.uint32, maxshape=(None,), chunks=(256,))
     except OSError as problem:
         reason = os.strerror(problem.errno) if problem.errno else problem
         raise TrajectoryError(f"{path} cannot be written: {reason}; choose another place") from None
@@ -86,7 +88,9 @@ def open_to_read(path: Path) -> h5py.File:
     for attempt in range(TRIES):
         try:
             return _open_whole(path)
-        except (OSError, KeyError, RuntimeError) as problem:
+        except TrajectoryError:
+            raise
+        except Exception as problem:  # whatever HDF5, and we, make of damaged bytes
             if isinstance(problem, (FileNotFoundError, IsADirectoryError, PermissionError)):
                 raise unreadable(path, problem) from None
             if not _is_hdf5(path):
@@ -100,13 +104,18 @@ def open_to_read(path: Path) -> h5py.File:
 
 def put_text(group: h5py.Group, name: str, text: str) -> None:
     """Keep a text of any length, in place of an earlier one."""
-    data = text.encode()
-    replace(group, name, np.array(data or b" ", dtype=h5py.string_dtype("utf-8", max(len(data), 1))))
+    data = text.encode() or b" "
+    replace(group, name, np.array(data, dtype=h5py.string_dtype("utf-8", len(data))))
+    group[name].attrs[MARK] = np.uint32(zlib.crc32(data))
 
 
 def get_text(group: h5py.Group, name: str) -> str:
     """A text that was kept; empty if there is none."""
-    return str(bytes(group[name][()]).decode()).strip(" ") if name in group else ""
+    if name not in group:
+        return ""
+    data = bytes(group[name][()])
+    check_mark(group[name], zlib.crc32(data), f"text {name}")
+    return data.decode().strip(" ")
 
 
 def replace(group: h5py.Group, name: str, array: Any) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time as clock
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,9 +13,9 @@ import numpy as np
 
 from ..observe.base import Observer
 from ..observe.history import History, columns
-from . import checkpoint, record, store, wall_table
+from . import checkpoint, checksums, record, store, wall_table
 from .atomic import AtomicFile
-from .errors import WriteError
+from .errors import WriteError, damaged, reading
 from .series import Cloud, Column, Series
 
 if TYPE_CHECKING:
@@ -67,7 +66,8 @@ class TrajectoryWriter(Observer):
         """Open the file; a new one begins with the present state."""
         try:
             if self._resume:
-                self._open(simulation)
+                with reading(self.path):
+                    self._open(simulation)
             else:
                 self._create(simulation)
         except BaseException:
@@ -84,10 +84,11 @@ class TrajectoryWriter(Observer):
         """Write a frame; if the file has one of this step, hold it against the present state."""
         clouds = self._clouds(simulation)
         if simulation.steps <= self._last_step:
-            steps = self._file["VTKHDF/FieldData/step"]
-            there = int(np.searchsorted(steps, simulation.steps))
-            if simulation.whole and int(steps[there]) == simulation.steps:
-                self.differing += int(self._file["frames/checksum"][there]) != checksum(clouds)
+            with reading(self.path):
+                steps = self._file["VTKHDF/FieldData/step"]
+                there = int(np.searchsorted(steps, simulation.steps))
+                if simulation.whole and int(steps[there]) == simulation.steps:
+                    self.differing += int(self._file[checksums.FRAMES][there]) != checksums.of_frame(self._file, clouds)
             return
         with self._changes():
             self._append(clouds, simulation)
@@ -100,7 +101,8 @@ class TrajectoryWriter(Observer):
 
     def keep(self, name: str, text: str) -> None:
         """Keep a text about the run, its report for instance."""
-        store.put_text(self._file["texts"], name, text)
+        with reading(self.path):  # the disk is not written before the next commit
+            store.put_text(self._file["texts"], name, text)
 
     def finish(self, simulation: Simulation) -> None:
         """The last state is always written, and can be resumed from."""
@@ -130,11 +132,13 @@ class TrajectoryWriter(Observer):
         force = (0, len(names), 3)
         file.create_dataset("history/wall_force", force, float, maxshape=(None, None, 3), chunks=(ROWS, 4, 3))
         file["history/wall_force"].attrs["walls"] = json.dumps(names)
+        checksums.mark_history(file["history"], {name: column[:] for name, column in file["history"].items()})
         clouds = self._clouds(simulation)
         self._series = [
             Series.create(file, name, cloud, compression=self._compression, expected=simulation.bodies.count)
             for name, cloud in clouds.items()
         ]
+        checksums.begin(file, clouds)
         with self._changes():
             self._append(clouds, simulation)
             self._replace_checkpoint(simulation)
@@ -150,15 +154,17 @@ class TrajectoryWriter(Observer):
         self._series = [Series(self._file[name]) for name in self._names()]
         self._last_step = int(self._file["VTKHDF/FieldData/step"][-1])
         history = self._file["history"]
-        rows = int(np.searchsorted(history["step"][:], simulation.steps, side="right"))
+        told = checksums.read_history(history)
+        rows = int(np.searchsorted(told["step"], simulation.steps, side="right"))
+        told = {name: column[:rows] for name, column in told.items()}
         for column in history.values():
             column.resize(rows, 0)
+        checksums.mark_history(history, told)
         if self._history is not None and not len(self._history):
             unknown = np.full(rows, np.nan)  # of columns that files of earlier versions lack
             self._history.names = columns(simulation.bodies)
-            told = [history.get(name, unknown)[:].tolist() for name in self._history.names]
-            self._history.rows = list(zip(*told))
-            self._history.wall_force = list(history["wall_force"][:])
+            self._history.rows = list(zip(*(told.get(name, unknown).tolist() for name in self._history.names)))
+            self._history.wall_force = list(told["wall_force"])
         if self._run:
             self.keep("run", json.dumps(self._run))
 
@@ -175,12 +181,13 @@ class TrajectoryWriter(Observer):
         if self._contacts:
             clouds["contacts"] = record.contacts(simulation, precision=self._precision)
         if self._resume:
-            return {name: series.known(cloud) for series, (name, cloud) in zip(self._series, clouds.items())}
+            with reading(self.path):
+                return {name: series.known(cloud) for series, (name, cloud) in zip(self._series, clouds.items())}
         return clouds
 
     def _append(self, clouds: dict[str, Cloud], simulation: Simulation) -> None:
-        Column(self._file["frames/checksum"]).append(np.array([checksum(clouds)], np.uint32))
         clouds["VTKHDF"].scalars["wall_table"] = self._wall_table(simulation)
+        checksums.append(self._file, clouds)
         for series, cloud in zip(self._series, clouds.values()):
             series.append(cloud)
         self._append_history()
@@ -201,18 +208,22 @@ class TrajectoryWriter(Observer):
         for name, array in arrays.items():
             store.replace(group, name, array)
         store.put_text(group, "text", text)
+        group.attrs[checksums.MARK] = np.uint32(checksums.of_checkpoint(arrays, text))
         group.attrs["step"], group.attrs["time"] = simulation.steps, simulation.time
 
     def _append_history(self) -> None:
         if self._history is None:
             return
-        first = self._file["history/step"].shape[0]
+        history = self._file["history"]
+        first = history["step"].shape[0]
         rows = np.array(self._history.rows[first:], dtype=float).reshape(-1, len(self._history.names))
-        for name, column in zip(self._history.names, rows.T):
-            if name in self._file["history"]:
-                Column(self._file[f"history/{name}"]).append(column)
-        if len(rows):
-            Column(self._file["history/wall_force"]).append(np.array(self._history.wall_force[first:]))
+        if not len(rows):
+            return
+        added = {name: column for name, column in zip(self._history.names, rows.T) if name in history}
+        added["wall_force"] = np.array(self._history.wall_force[first:], dtype=float)
+        for name, column in added.items():
+            Column(history[name]).append(column)
+        checksums.extend_history(history, added)
 
     @contextmanager
     def _changes(self, *, durable: bool = False) -> Iterator[None]:
@@ -223,12 +234,18 @@ class TrajectoryWriter(Observer):
             self._file.flush()
             self._atomic.commit(durable=durable)
         except OSError as problem:
+            failed = self._atomic.failure is not None or problem.errno is not None
             self._atomic.abandon()
+            if not failed:  # the disk is well: HDF5 cannot read what it has to change
+                raise damaged(self.path, problem) from None
             raise WriteError(
                 problem.errno,
-                f"{problem.strerror}; what was written before is intact: rigidgrains resume {self.path}",
+                f"{problem.strerror or problem}; what was written before is intact: rigidgrains resume {self.path}",
                 str(self.path),
             ) from None
+        except (KeyError, RuntimeError) as problem:  # HDF5 cannot find or read what it has to change
+            self._atomic.abandon()
+            raise damaged(self.path, problem) from problem
         except BaseException:
             self._atomic.abandon()
             raise
@@ -259,17 +276,3 @@ class Checkpoints(Observer):
         if due:
             self._writer.checkpoint(simulation)
             self._next = clock.monotonic() + self._seconds
-
-
-def checksum(clouds: dict[str, Cloud]) -> int:
-    """CRC-32 of the arrays and figures of a frame."""
-    total = 0
-    for cloud in clouds.values():
-        own, tables = cloud.data | cloud.once, cloud.tables | cloud.tables_once
-        numbers = [number for name, number in sorted(cloud.scalars.items()) if name != "wall_table"]
-        total = zlib.crc32(cloud.stored(cloud.points).data, total)
-        for name in sorted(own | tables):
-            array = cloud.stored(own[name]) if name in own else np.ascontiguousarray(tables[name])
-            total = zlib.crc32(array.data, total)
-        total = zlib.crc32(np.array(numbers, dtype=float).data, total)
-    return total
