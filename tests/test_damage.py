@@ -15,7 +15,7 @@ import rigidgrains as rg
 from rigidgrains.about import trajectory_facts
 from rigidgrains.certificate import check_file
 from rigidgrains.fclib import ProblemFileError, read_problem
-from rigidgrains.formats import FormatError, read_state
+from rigidgrains.formats import FormatError, export, read_state
 from rigidgrains.runner import run_scene
 from rigidgrains.trajectory import store
 from rigidgrains.trajectory.repair import repair
@@ -199,6 +199,17 @@ def test_half_a_file_is_told_so_without_promises(run, tmp_path):
     with pytest.raises(rg.TrajectoryError, match="nothing can be recovered"):
         repair(path)
     assert [file.name for file in tmp_path.iterdir()] == ["s.vtkhdf"]
+
+
+def test_a_damaged_file_of_another_program_is_told(run, tmp_path):
+    pytest.importorskip("gsd")
+    path = export(run, "gsd", tmp_path / "one.gsd", "last")
+    whole, rng, found = path.read_bytes(), np.random.default_rng(0), []
+    for place in rng.integers(len(whole), size=150):
+        path.write_bytes(whole)
+        flip(path, int(place), int(rng.integers(8)))
+        found.append(told(partial(read_state, path), FormatError))
+    assert any("one.gsd: is damaged" in text for text in found)
 
 
 def test_a_damaged_problem_is_told(tmp_path, run):

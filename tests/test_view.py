@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 import xml.etree.ElementTree as xml
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from matplotlib.colors import to_rgb
 
 from rigidgrains import Frame, History, Scene, Simulation, draw_history, draw_packing
 from rigidgrains.detect.shapes import Cylinder, Plate
+from rigidgrains.view import flat
 from rigidgrains.view.camera import Camera, read_view
 from rigidgrains.view.caster import Solids, cast
 from rigidgrains.view.colours import COLOURS, grain_status, make_scale, prefixed
@@ -361,3 +364,16 @@ def test_the_history_is_drawn(tmp_path):
     weight = 9.81 * float(simulation.bodies.mass.sum())
     assert figure.axes[4].lines[0].get_ydata()[-1] == pytest.approx(weight, rel=1e-6)
     assert len(history) == 40
+
+
+def test_a_force_line_without_length_is_no_division_by_zero(monkeypatch):
+    """Where positions are so large that a radius is lost in rounding."""
+    place = np.full((2, 3), 1e20)
+    net = SimpleNamespace(
+        start=place, end=place * np.array([[1.0], [1.5]]), force=np.ones(2), status=[1, 1], at_wall=np.ones(2, bool)
+    )
+    monkeypatch.setattr(flat, "network", lambda frame: net)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lines = flat._force_lines(None, "load", 3.0, 1.0, 100.0)
+    assert np.isfinite(lines.get_segments()).all()

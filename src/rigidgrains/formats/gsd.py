@@ -38,8 +38,12 @@ def read(path: Path, which: Which) -> State:
             if not -count <= index < count:
                 raise FrameError(path, which, count)
             frame = file[index % count]
+    except FormatError:
+        raise
     except (OSError, RuntimeError) as problem:
         raise FormatError(path, f"cannot be read: {problem}") from None
+    except (KeyError, MemoryError, ValueError) as problem:  # what the library makes of damaged bytes
+        raise FormatError(path, f"is damaged: {str(problem) or 'it asks for too much memory'}; copy it anew") from None
     particles, space = frame.particles, range(3)
     columns: dict[str, NDArray[Any]] = {"diameter": particles.diameter, "mass": particles.mass}
     columns |= {"xyz"[k]: particles.position[:, k] for k in space}
