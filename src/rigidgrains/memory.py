@@ -5,6 +5,8 @@ A row of eight numbers that moves to and from registers as a whole lies in one l
 
 from __future__ import annotations
 
+import mmap
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,8 @@ from .threads import in_parts
 Array = NDArray[np.float64]
 
 LINE = 64  # bytes
+LARGE = 1 << 18  # bytes from which on memory is a mapping of its own: all of it goes back when it is given up
+HUGE = 1 << 22  # bytes from which on it had better lie in large pages
 ROOM = 4  # what grows gets one part in so many on top: nobody pays for room that is not used, but for holes left behind
 
 
@@ -33,14 +37,15 @@ class Workspace:
     def take(self, name: str, rows: int, columns: int | None = None, *, kind: Any = np.float64) -> NDArray[Any]:
         """(rows,) or (rows, columns), with whatever was in it; it is the same memory as under that name before.
 
-        A table begins at a cache line. A name may serve several purposes, one after the other. It always has the same
-        columns and kind; tables are of numbers.
+        It begins at a cache line. A name may serve several purposes, one after the other. It always has the same
+        columns and kind.
         """
         kept = self._kept.pop(name, None)
         if kept is None or len(kept) < rows:
             room = rows if kept is None else rows + rows // ROOM + 16
             del kept  # before more is asked for
-            kept = np.empty(room, kind) if columns is None else new_table(room, columns)
+            kept = new_bytes(room * (columns or 1) * np.dtype(kind).itemsize).view(kind)
+            kept = kept if columns is None else kept.reshape(room, columns)
         self._kept[name] = kept
         return kept[:rows]
 
@@ -52,10 +57,23 @@ def copy_rows(rows: Array, to: Array) -> None:
 
 def new_table(rows: int, columns: int) -> Array:
     """A table that begins at a cache line, not yet filled."""
-    size = 8 * rows * columns
-    raw = np.empty(size + LINE, np.uint8)
-    first = -raw.ctypes.data % LINE
-    return raw[first : first + size].view(np.float64).reshape(rows, columns)
+    return new_bytes(8 * rows * columns).view(np.float64).reshape(rows, columns)
+
+
+def new_bytes(size: int) -> NDArray[np.uint8]:
+    """So many bytes from a cache line on.
+
+    Tables that grow would leave holes among others, which nobody can use: large ones are mappings of their own.
+    """
+    if size < LARGE or not hasattr(mmap, "MAP_ANONYMOUS"):
+        raw = np.empty(size + LINE, np.uint8)
+        first = -raw.ctypes.data % LINE
+        return raw[first : first + size]
+    own = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if size >= HUGE and hasattr(mmap, "MADV_HUGEPAGE"):
+        with suppress(OSError):  # systems without large pages
+            own.madvise(mmap.MADV_HUGEPAGE)
+    return np.frombuffer(own, np.uint8)
 
 
 def on_lines(table: Array) -> Array:
