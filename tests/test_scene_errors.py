@@ -296,6 +296,24 @@ def test_the_answer_in_the_readme_is_that_of_the_program(tmp_path, monkeypatch):
     assert f"error {caught.value}\n" == answer
 
 
+def test_what_a_run_lacks_is_told_with_the_rest(tmp_path):
+    """An empty file, and one with another mistake; an end may come from elsewhere."""
+    path = tmp_path / "scene.toml"
+    path.write_text("", encoding="utf-8")
+    assert load_scene(path).run.dt is None
+    with pytest.raises(SceneError) as caught:
+        load_scene(path, to_run=True)
+    assert {problem.place for problem in caught.value.problems} == {"grains", "run.dt", "run.until"}
+    path.write_text("frition = 0.3\n[run]\nsteps = 3\n[[inflow]]\n", encoding="utf-8")
+    with pytest.raises(SceneError) as caught:
+        load_scene(path, to_run=True)
+    places = [problem.place for problem in caught.value.problems]
+    assert {"frition", "run.dt", "inflow[0].name"} <= set(places)
+    assert not {"grains", "run.until"} & set(places)
+    path.write_text("[[grains]]\npositions = [[0, 0]]\nradius = 1\n[run]\ndt = 1\n", encoding="utf-8")
+    assert load_scene(path, to_run=True, ends=True).run.dt == 1.0
+
+
 def test_pictures_have_the_colours_that_a_scene_may_ask_for():
     assert set(get_args(Output.model_fields["colour"].annotation)) == set(COLOURS)
 

@@ -95,16 +95,12 @@ def run_scene(
     progress: bool = True,
 ) -> Outcome:
     """Run a scene file to its end and save everything; raises SceneError or ValueError before the first step."""
-    scene = load_scene(path)
+    scene = load_scene(path, to_run=True, ends=until is not None or steps is not None)
     if until is None and steps is None:
         until, steps = scene.run.until, scene.run.steps
     _check_end(until, steps)
     _check_interval("checkpoint-every", checkpoint_every)
     _check_interval("save-problems", save_problems)
-    if until is None and steps is None:
-        raise ValueError(f"{path} does not say when to stop; add until = ... (s) to [run], or pass --until or --steps")
-    if scene.run.dt is None:
-        raise ValueError(f'{path} gives no time step; add dt = ... (s) to [run], or dt = "auto"')
     if solver is not None:
         scene.solver = _chosen(solver, scene.solver)
     simulation = Simulation(scene, seed=seed)

@@ -11,7 +11,7 @@ from ..stage.spring import Spring
 from ..stage.stage import is_there
 from ..walls import Wall
 from .checks import Groups, cell_mistakes, mass_mistakes, overlap_mistakes, wall_mistakes
-from .errors import ABSENT, Problem, SceneError
+from .errors import ABSENT, EMPTY, Problem, SceneError
 from .friction import FrictionTable
 from .grains import Grains
 from .make_streams import add_streams, stream_mistakes
@@ -27,7 +27,7 @@ from .values import Array, in_space, moves
 def build(scene: Scene, seed: int) -> Bodies:
     """The bodies of a scene whose tables are free of mistakes."""
     if not scene.grains and not scene.inflow:
-        raise SceneError([Problem("grains", ABSENT, "empty scene: there are no grains; add [[grains]] or [[inflow]]")])
+        raise SceneError([Problem("grains", ABSENT, EMPTY)])
     friction = FrictionTable(scene)
     walls = make_walls(scene, friction)
     cell = None if scene.cell is None else scene.cell.make(scene.dimension)

@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import BaseModel, ValidationError
 
 ABSENT = object()
+EMPTY = "empty scene: there are no grains; add [[grains]] or [[inflow]]"
 
 
 @dataclass(frozen=True)

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .errors import ABSENT, Origin, Problem, SceneError
+from .errors import ABSENT, EMPTY, Origin, Problem, SceneError
 from .scene import Scene
 
 HEADER = re.compile(r"\s*(\[\[?)\s*([\w.\-\s]+?)\s*\]")
 KEY = re.compile(r"\s*\"?([\w.\-]+)\"?\s*=")
 
 
-def load_scene(path: str | Path) -> Scene:
-    """The scene described by a TOML file; raises SceneError with all its mistakes."""
+def load_scene(path: str | Path, *, to_run: bool = False, ends: bool = False) -> Scene:
+    """The scene described by a TOML file; raises SceneError with all its mistakes.
+
+    to_run : whether what a run needs besides must be there; ends : whether its end is given elsewhere
+    """
     text = read_text(Path(path))
     try:
         words = tomllib.loads(text)
@@ -23,12 +27,29 @@ def load_scene(path: str | Path) -> Scene:
         raise SceneError([Problem("", ABSENT, f"not valid TOML: {error}")], source=str(path)) from None
     find_files(words, Path(path).parent)
     origin = Origin(str(path), line_numbers(text))
+    lacking = list(missing(words, ends)) if to_run else []
     try:
         scene = Scene(**words)
+        if lacking:
+            raise SceneError([])
     except SceneError as error:
-        raise origin.locate(error) from None
+        raise origin.locate(SceneError([*error.problems, *lacking])) from None
     scene._origin = origin
     return scene
+
+
+def missing(words: dict[str, Any], ends: bool) -> Iterator[Problem]:
+    """What a run needs and the file does not say."""
+    run = words.get("run")
+    given = run if isinstance(run, dict) else {}
+    if not words.get("grains") and not words.get("inflow"):
+        yield Problem("grains", ABSENT, EMPTY)
+    if "dt" not in given:
+        yield Problem("run.dt", ABSENT, 'missing; give the time step, dt = ... (s), or dt = "auto"')
+    if not ends and "until" not in given and "steps" not in given:
+        yield Problem(
+            "run.until", ABSENT, "missing; give an end, until = ... (s) or steps = ..., or --until or --steps"
+        )
 
 
 def find_files(words: dict[str, Any], folder: Path) -> None:
