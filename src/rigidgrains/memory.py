@@ -5,6 +5,7 @@ A row of eight numbers that moves to and from registers as a whole lies in one l
 
 from __future__ import annotations
 
+import ctypes
 import mmap
 from contextlib import suppress
 from typing import Any
@@ -83,3 +84,10 @@ def on_lines(table: Array) -> Array:
     moved = new_table(*table.shape)
     moved[:] = table
     return moved
+
+
+def give_back() -> None:
+    """Let the system have what was given up within the heap, where the C library knows how: preparing many grains
+    leaves as much there as they take afterwards."""
+    with suppress(OSError, TypeError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)

@@ -18,6 +18,7 @@ from .cell import CellError
 from .contacts import Contacts
 from .detect.neighbours import Neighbours
 from .flow import LARGEST, strain_rate
+from .memory import give_back
 from .observe.base import Interrupt, Observer, StopRun, Trigger
 from .observe.report import Report, Tally
 from .solve.choose import choose_solver
@@ -33,6 +34,7 @@ Array = NDArray[np.float64]
 
 RUNAWAY = 10.0  # times the fastest speed that a step could account for
 SHORTEST = 1e-100  # s, a step below which numbers would underflow
+MANY = 10_000  # grains whose preparation leaves memory behind that is worth giving back
 ATTEMPTS = 5  # at one step: a blow finds new candidates layer by layer
 
 
@@ -83,6 +85,8 @@ class Simulation:
         self.seed = 0 if seed is None else check_seed(seed)
         self.sort = bool(sort)
         self.rng = np.random.default_rng(self.seed)
+        if self.bodies.count > MANY:
+            give_back()
         self.neighbours = Neighbours()
         self.contacts = Contacts()
         self.last_solve = SolveReport(sweeps=0, updates=0, converged=True, mean_force=0.0)
