@@ -7,6 +7,7 @@ allocator before it has made any.
 from __future__ import annotations
 
 import json
+import sys
 import tracemalloc
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +19,7 @@ _nrt_python.memsys_use_cpython_allocator()
 
 from builders import plane  # noqa: E402
 
-from rigidgrains import Simulation, threads  # noqa: E402
+from rigidgrains import Simulation, memory, threads  # noqa: E402
 from rigidgrains.bench import dense_bodies  # noqa: E402
 from rigidgrains.bodies import Bodies  # noqa: E402
 from rigidgrains.compiled import kernel  # noqa: E402
@@ -72,6 +73,7 @@ def asked(steps: int, more: Callable[[], Any] = lambda: None, solver: Sweeps = P
 
 if __name__ == "__main__":
     threads.set_threads(1)
+    memory.LARGE = sys.maxsize  # mappings are not traced
     threads.PART = 2048  # what a part of a loop takes for itself does not depend on the number of grains
     more = {"array": lambda: np.zeros(GRAINS), "kernel": lambda: numbers(GRAINS)}
     quiet = {"plain": asked(30), "accelerated": asked(30, solver=MOMENTUM), "relaxed": asked(30, solver=RELAXED)}

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from . import memory
 from .bodies import Bodies
 from .contacts import ContactProblem, Contacts
 from .curve import morton
@@ -160,10 +161,12 @@ def start_seconds() -> dict[str, float]:
 def bytes_per_grain(grains: int) -> float:
     """Peak of all memory taken during a few steps of a dense packing, per grain."""
     _steps(1000)  # compile first
+    mapped, memory.LARGE = memory.LARGE, sys.maxsize  # mappings are not traced
     tracemalloc.start()
     bodies = _steps(grains)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
+    memory.LARGE = mapped
     return peak / bodies.count
 
 
