@@ -1,0 +1,108 @@
+"""How momentum is led: what restarts it, and how much there is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from builders import chain, cloud, prepare
+
+from rigidgrains.solve import accelerated
+from rigidgrains.solve.accelerated import AcceleratedSweeps
+from rigidgrains.solve.criteria import (
+    ResidualCriterion,
+)
+from rigidgrains.solve.momentum import judge_some
+from rigidgrains.solve.orders import Coloured
+
+DT = 0.01
+TIGHT = {"criterion": ResidualCriterion(1e-12), "max_sweeps": 20_000}
+
+
+def test_sweeps_do_not_depend_on_the_unit_of_mass():
+    """Masses and forces 2^40 times as small: the same restarts, and the same bits in the new unit."""
+    answers = []
+    for unit in (1.0, 2.0**-40):
+        problem = prepare(cloud(60, mu=0.4), 0.5)
+        problem.motion[:, 6:] /= unit
+        problem.geometry[:, 4:6] *= unit
+        report = AcceleratedSweeps(**TIGHT).solve(problem, np.random.default_rng(1))
+        assert report.restarts > 0
+        answers.append((report.sweeps, report.restarts, (problem.forces / unit).tobytes()))
+    assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5, 8, 13])
+@pytest.mark.parametrize("columns", [4, 7])
+def test_changes_and_steps_are_judged_by_weighted_sums(rows, columns):
+    """In lanes and number by number; some rows of a table."""
+    forces, last, start = np.random.default_rng(rows).normal(size=(3, 20, columns))
+    weight = np.random.default_rng(1).uniform(1.0, 2.0, size=(20, columns))
+    some = slice(3, 3 + rows)
+    f, w, d, s = forces[some], weight[some], (forces - start)[some], (forces - last)[some]
+    expected = (w * d * s).sum(), (w * d * d).sum(), (w * s * s).sum(), (w * f * f).sum()
+    assert judge_some(3, 3 + rows, forces, last, start, weight) == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_bound_on_growth_follows_progress():
+    """No restart by growth before 5 L/d sweeps; then the bound halves without progress, and recovers."""
+    _, pace, restarts = scripted_pace()
+    assert restarts(1.0, 5.0) == 0
+    pace._sweeps = 50
+    assert restarts(1.05) == 0
+    assert restarts(1.15) == 1  # slight growth, but more than 3 L/d sweeps after the last restart
+    for below, above in ((7.9, 8.1), (3.9, 4.1), (2.5, 2.7)):  # without progress: 4, 2, and not less than 1.3
+        assert restarts(2.0, below) == 0
+        assert restarts(above) == 1
+    assert restarts(0.1, 0.12) == 0
+    assert restarts(0.14) == 1  # progress
+    assert restarts(0.01, 0.025) == 0
+
+
+def test_steady_momentum_follows_the_cosine():
+    """After 8 L/d sweeps: less momentum while change and step are far from parallel, more while they are, in bounds."""
+    problem, pace, restarts = scripted_pace()
+    pace._sweeps = 80
+    assert restarts(1.0) == 1
+
+    def momentum(cosine):
+        for _ in range(400):
+            pace._choose(problem, cosine, 1.0)
+        return pace._beta
+
+    at_rest = momentum(accelerated.ANGLE)
+    assert at_rest == pytest.approx(1.0 - 1.0 / pace._extent)
+    assert momentum(0.0) == 1.0 - accelerated.MOST < at_rest
+    assert momentum(1.0) == pytest.approx(1.0 - accelerated.LEAST)
+    assert pace.restarts == 1
+    pace._choose(problem, -0.1, 1.0)
+    assert (pace._beta, pace.restarts) == (0.0, 2)
+
+
+@pytest.mark.parametrize(("cosine", "rescued", "restarts"), [(0.98, 0, 0), (0.9, 0, 1), (0.98, 1, 1)])
+def test_growth_of_what_goes_straight_on_passes(cosine, rescued, restarts):
+    """After 8 L/d sweeps, fourteenfold growth is a restart only if steps have turned, or if forces once ran away."""
+    problem, pace, run = scripted_pace()
+    pace._sweeps = 80
+    run(1.0)  # the restart into steady momentum
+    pace._rescues, before = rescued, pace.restarts
+    for change in (1.0, 1.0, 14.0):
+        pace._choose(problem, cosine, change)
+    assert pace.restarts - before == restarts
+    pace._choose(problem, cosine, 17.0 if restarts == 0 else 1.0)
+    assert pace.restarts - before == 1
+
+
+def scripted_pace():
+    """The pace of a chain of 10, and what counts its restarts under changes that are given to it."""
+    problem = prepare(chain(10), DT)
+    pace = accelerated.Momentum(Coloured(), problem)
+    pace.begin(problem)
+
+    def restarts(*changes):
+        before = pace.restarts
+        for change in changes:
+            pace._sweeps += 1
+            pace._choose(problem, 1.0, change)
+        return pace.restarts - before
+
+    return problem, pace, restarts
