@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import subprocess
 import sys
 from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
+import pytest
 from builders import plane
 
 from rigidgrains import FixedSweeps, Simulation, Sweeps, contacts, memory
 from rigidgrains.bench import dense_bodies
 from rigidgrains.bodies import Bodies
-from rigidgrains.memory import Workspace, copy_rows
+from rigidgrains.memory import Workspace, copy_rows, new_bytes
 
 BOUND = 6.0  # bytes per grain: less than one number for each
 
@@ -104,6 +106,38 @@ def test_a_workspace_gives_the_same_memory_until_more_is_needed():
     assert np.shares_memory(work.take("a", 110, 3), larger)  # some more than was needed
     assert work.take("c", 5, kind=np.int8).dtype == np.int8
     assert not np.shares_memory(deepcopy(work).take("a", 10, 3), larger)
+
+
+SIZES = (1, 1000, memory.LARGE - 1, memory.LARGE, memory.HUGE + 1)
+
+
+def test_memory_begins_at_a_cache_line_and_can_be_written():
+    for size in SIZES:
+        kept = [new_bytes(size) for _ in range(3)]  # at several places
+        for number, one in enumerate(kept):
+            assert (one.shape, one.dtype) == ((size,), np.uint8)
+            assert one.ctypes.data % memory.LINE == 0
+            one[:] = number
+        assert all((one == number).all() for number, one in enumerate(kept))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_process_that_splits_off_has_memory_of_its_own():
+    """What the child writes is not seen here: a mapping that is shared would be one memory for both."""
+    code = (
+        "import os\n"
+        "from rigidgrains.memory import new_bytes\n"
+        f"tables = [new_bytes(size) for size in {SIZES}]\n"
+        "for table in tables: table[:] = 1\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    for table in tables: table[:] = 2\n"
+        "    os._exit(0)\n"
+        "assert os.waitpid(child, 0)[1] == 0\n"
+        "print(all((table == 1).all() for table in tables))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
 
 
 def test_rows_are_copied_in_parts():

@@ -128,3 +128,58 @@ def test_what_is_no_end(end, match):
 def test_what_is_no_observer(observer, words, match):
     with pytest.raises((TypeError, ValueError), match=match):
         rg.Simulation(scene()).observe(observer, **words)
+
+
+@pytest.mark.parametrize(
+    ("given", "match"),
+    [
+        (scene(), "this Scene has no state to look at; give a Simulation, or a Frame"),
+        (rg.Simulation, "has no state to look at"),
+        (None, "None has no state to look at"),
+        ("run.vtkhdf", r"'run.vtkhdf' is the name of a file; open it first: Trajectory\('run.vtkhdf'\)\[-1\]"),
+    ],
+)
+def test_what_is_no_state(given, match):
+    for use in (rg.Frame.of, rg.draw_packing):
+        with pytest.raises(TypeError, match=match):
+            use(given)
+
+
+@pytest.mark.parametrize("given", [scene(), rg.Trajectory, None, 5, Path("run.vtkhdf")])
+def test_what_is_no_trajectory(given, tmp_path):
+    def video(given):
+        rg.write_video(given, tmp_path / "a.mp4")
+
+    def page(given):
+        rg.write_page(given, tmp_path / "a.html")
+
+    for use in (video, page, rg.draw_plots, rg.draw_history):
+        with pytest.raises(
+            TypeError, match=r"is no trajectory; give a Traj|open it first: Trajectory\('run.vtkhdf'\)$"
+        ):
+            use(given)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_to_show(tmp_path):
+    with pytest.raises(ValueError, match=r"history has no rows, .*; simulation\.observe\(history\) before"):
+        rg.draw_history(rg.History())
+    with pytest.raises(ValueError, match="no frames to show; give a Trajectory"):
+        rg.write_video([], tmp_path / "a.mp4")
+
+
+@pytest.mark.parametrize(
+    ("words", "match"),
+    [
+        ({"seconds": -1}, "every -1 seconds is no interval; give a number"),
+        ({"seconds": float("nan")}, "every nan seconds is no interval"),
+        ({"seconds": "60"}, "every '60' seconds is no interval"),
+        ({"every": 0}, "every 0 steps is no interval; give 1 step or more"),
+        ({"every": 1.5}, "every 1.5 steps is no interval; .* whole number"),
+    ],
+)
+def test_what_is_no_interval_of_checkpoints(words, match, tmp_path):
+    with pytest.raises(ValueError, match=match):
+        rg.Checkpoints(rg.TrajectoryWriter(tmp_path / "run.vtkhdf"), **words)
+    with pytest.raises(TypeError, match="None keeps no checkpoints; give the TrajectoryWriter"):
+        rg.Checkpoints(None, **words)

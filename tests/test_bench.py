@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
-from rigidgrains import bench
+from rigidgrains import bench, memory
 
 
 def test_figures_are_complete_and_positive(monkeypatch):
@@ -40,6 +42,21 @@ def test_the_packing_is_dense_touching_and_in_spatial_order():
 def test_the_first_run_compiles_and_later_ones_do_not():
     seconds = bench.start_seconds()
     assert 0.0 < seconds["cached"] < 0.5 * seconds["first"]
+
+
+def test_a_measurement_that_fails_changes_nothing(monkeypatch):
+    """Memory goes on as mappings, and is no longer traced."""
+
+    def fail(grains: int) -> None:
+        if grains > 1000:
+            raise MemoryError
+
+    usual = memory.LARGE
+    monkeypatch.setattr(bench, "_steps", fail)
+    with pytest.raises(MemoryError):
+        bench.bytes_per_grain(2000)
+    assert usual == memory.LARGE
+    assert not tracemalloc.is_tracing()
 
 
 def test_memory_per_grain_stays_below_a_kilobyte():

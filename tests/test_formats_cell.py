@@ -158,7 +158,6 @@ X 0.25 0.75 0.3 0.2
         ('Lattice="3 0 0 1 3 0 0 0 3" pbc="T F 1"', [True, False, True]),
         ('Lattice="3 0 0 0 3 0 0 0 3" pbc="F F F"', None),
         ('Lattice="3 1 0 0 3 0 0 0 3"', None),  # turned against the axes
-        ('Lattice="3 0 0 nonsense"', None),
         ("", None),
     ],
 )
@@ -166,6 +165,25 @@ def test_lattices_of_others(tmp_path, comment, periodic):
     (tmp_path / "a.xyz").write_text(FOREIGN.format(comment))
     cell = read_state(tmp_path / "a.xyz").cell
     assert (None if cell is None else cell.periodic.tolist()) == periodic
+
+
+@pytest.mark.parametrize(
+    ("comment", "told"),
+    [
+        ('Lattice="3 4 5"', r'Lattice="3 4 5" must be 9 finite numbers, in quotes; mend it'),
+        ('Lattice="3 0 0 nonsense"', 'Lattice="3 0 0 nonsense" must be 9'),
+        ('Lattice="3 0 0 0 3 0 0 0 nan"', "must be 9 finite"),
+        ('Lattice=""', 'Lattice="" must be 9'),
+        ("Lattice=3 0 0 0 3 0 0 0 3", "must be 9 finite numbers, in quotes"),
+        ('Lattice="3 0 0 0 3 0 0 0 3" Origin="1 2"', 'Origin="1 2" must be 3 finite'),
+        ('Lattice="3 0 0 0 3 0 0 0 3" pbc="T"', 'pbc="T" must be T or F for each of 3 sides'),
+    ],
+)
+def test_a_lattice_that_cannot_be_read_is_told(tmp_path, comment, told):
+    """A file that speaks of a cell is not read as one without."""
+    (tmp_path / "a.xyz").write_text(FOREIGN.format(comment))
+    with pytest.raises(FormatError, match=rf"a\.xyz: line 2: .*{told}"):
+        read_state(tmp_path / "a.xyz")
 
 
 def test_boxes_of_others(tmp_path):

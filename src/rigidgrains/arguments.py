@@ -25,6 +25,20 @@ def check_scene(scene: Any) -> None:
         raise TypeError(f"{scene!r} is no scene; give a Scene, as load_scene returns, or the Bodies that it builds")
 
 
+def check_state(state: Any) -> None:
+    """A simulation, whose grains are somewhere; frames are told apart before."""
+    _check_no_file(state, "[-1]")
+    if isinstance(state, type) or not hasattr(state, "bodies"):
+        raise TypeError(f"{_short(state)} has no state to look at; give a Simulation, or a Frame, trajectory[-1] say")
+
+
+def check_series(series: Any, *, has: str = "times", other: str = "") -> None:
+    """A trajectory, or what else will do, told by an attribute that it has."""
+    _check_no_file(series)
+    if isinstance(series, type) or not hasattr(series, has):
+        raise TypeError(f"{_short(series)} is no trajectory; give a Trajectory{other}")
+
+
 def check_seed(seed: Any) -> int:
     """The seed, if it is one."""
     if not is_number(seed, whole=True) or not 0 <= seed <= LAST_SEED:
@@ -39,3 +53,15 @@ def check_end(until: Any, steps: Any) -> None:
             raise ValueError(f"{name} = {end!r} is no end of a run; give a finite number that is not negative")
     if steps is not None and steps != int(steps):
         raise ValueError(f"steps = {steps} is not a whole number; give one")
+
+
+def _check_no_file(given: Any, then: str = "") -> None:
+    if isinstance(given, (str, PathLike)):
+        name = str(given)
+        raise TypeError(f"{name!r} is the name of a file; open it first: Trajectory({name!r}){then}")
+
+
+def _short(given: Any) -> str:
+    """A scene would fill a page."""
+    told = repr(given)
+    return told if len(told) < 60 else f"this {type(given).__name__}"

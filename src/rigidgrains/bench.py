@@ -163,10 +163,12 @@ def bytes_per_grain(grains: int) -> float:
     _steps(1000)  # compile first
     mapped, memory.LARGE = memory.LARGE, sys.maxsize  # mappings are not traced
     tracemalloc.start()
-    bodies = _steps(grains)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    memory.LARGE = mapped
+    try:
+        bodies = _steps(grains)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+        memory.LARGE = mapped
     return peak / bodies.count
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
     from .export import Job
 
 PROPERTIES = re.compile(r'\bProperties\s*=\s*"?([^\s"]+)', re.IGNORECASE)
-LATTICE = re.compile(r'\bLattice\s*=\s*"([^"]*)"', re.IGNORECASE)
-ORIGIN = re.compile(r'\bOrigin\s*=\s*"([^"]*)"', re.IGNORECASE)
-PERIODIC = re.compile(r'\bpbc\s*=\s*"([^"]*)"', re.IGNORECASE)
+LATTICE, ORIGIN, PERIODIC = (
+    re.compile(rf'\b{key}\s*=\s*(?:"([^"]*)"|(\S*))', re.IGNORECASE) for key in ("Lattice", "Origin", "pbc")
+)
 DIMENSION = re.compile(r"\bdimension=([23])\b")
 
 
@@ -44,12 +45,13 @@ def write(job: Job) -> None:
 def read(path: Path, which: Which) -> State:
     """One block; properties pos, radius or diameter, velo, spin, mass and id."""
     with open_text(path) as file:
-        frame, (comment, names, rows) = pick(_blocks(path, enumerate(file, start=1)), which, path)
+        frame, (number, comment, names, rows) = pick(_blocks(path, enumerate(file, start=1)), which, path)
     said = DIMENSION.search(comment)
     dimension = int(said[1]) if said else None
     columns = read_columns(path, names, rows)
+    box = _box(path, number, comment)
     return make_state(
-        path, columns, frame=frame, dimension=dimension, where=lambda row: f"line {rows[row][0]}", box=_box(comment)
+        path, columns, frame=frame, dimension=dimension, where=lambda row: f"line {rows[row][0]}", box=box
     )
 
 
@@ -108,20 +110,43 @@ def _sides(frame: Frame) -> str:
     return " ".join("T" if has else "F" for has in ([False] * 3 if cell is None else cell.periodic))
 
 
-def _box(comment: str) -> Box | None:
+def _box(path: Path, number: int, comment: str) -> Box | None:
     """Without pbc all directions of a lattice are periodic, as for ASE."""
-    lattice, origin, sides = (found.search(comment) for found in (LATTICE, ORIGIN, PERIODIC))
-    try:
-        vectors = [float(word) for word in lattice[1].split()] if lattice else []
-        at = [float(word) for word in origin[1].split()] if origin else [0.0, 0.0, 0.0]
-    except ValueError:
+    lattice = _words(LATTICE, comment)
+    if lattice is None:
         return None
-    along = [word[:1].upper() in ("T", "1") for word in sides[1].split()] if sides else [True] * 3
-    return (vectors, at, along) if (len(vectors), len(at), len(along)) == (9, 3, 3) else None
+    vectors = _numbers(path, number, "Lattice", lattice, 9)
+    at = _numbers(path, number, "Origin", _words(ORIGIN, comment) or ["0"] * 3, 3)
+    sides = _words(PERIODIC, comment) or ["T"] * 3
+    if len(sides) != 3:
+        raise _malformed(path, number, "pbc", sides, "T or F for each of 3 sides")
+    return vectors, at, [side[:1].upper() in ("T", "1") for side in sides]
 
 
-def _blocks(path: Path, numbered: Iterator[tuple[int, str]]) -> Iterator[tuple[str, list[str], list[Row]]]:
-    """Comment, names of the columns and rows of each block."""
+def _words(key: re.Pattern[str], comment: str) -> list[str] | None:
+    """The words of a key, None if it is not there."""
+    found = key.search(comment)
+    return None if found is None else (found[1] or found[2] or "").split()
+
+
+def _numbers(path: Path, number: int, name: str, words: list[str], wanted: int) -> list[float]:
+    """So many finite numbers, and no others."""
+    try:
+        numbers = [float(word) for word in words]
+    except ValueError:
+        numbers = [math.nan]
+    if len(numbers) == wanted and all(map(math.isfinite, numbers)):
+        return numbers
+    raise _malformed(path, number, name, words, f"{wanted} finite numbers")
+
+
+def _malformed(path: Path, number: int, name: str, words: list[str], wanted: str) -> FormatError:
+    found = " ".join(words)[:60]
+    return FormatError(path, f'line {number}: {name}="{found}" must be {wanted}, in quotes; mend it, or take it out')
+
+
+def _blocks(path: Path, numbered: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str, list[str], list[Row]]]:
+    """Comment with its line, names of the columns and rows of each block."""
     for number, line in numbered:
         if not line.strip():
             continue
@@ -133,7 +158,7 @@ def _blocks(path: Path, numbered: Iterator[tuple[int, str]]) -> Iterator[tuple[s
         if len(rows) < count:
             told = f"the last frame ends after {len(rows)} of its {count} grains; choose an earlier frame"
             raise FormatError(path, told)
-        yield comment, _names(path, number + 1, comment), rows
+        yield number + 1, comment, _names(path, number + 1, comment), rows
 
 
 def _names(path: Path, number: int, comment: str) -> list[str]:

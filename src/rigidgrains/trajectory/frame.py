@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from ..arguments import check_state
 from . import record, wall_table
 from .series import Cloud
 
@@ -93,6 +94,7 @@ class Frame:
     @classmethod
     def of(cls, simulation: Simulation) -> Frame:
         """The present state of a simulation, as if it had been written and read again."""
+        check_state(simulation)
         grains = record.grains(simulation, precision=float, full=True)
         contacts = record.contacts(simulation, precision=float)
         walls = wall_table.describe(simulation.bodies.walls)

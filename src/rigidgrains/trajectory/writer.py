@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from ..arguments import is_number
 from ..observe.base import Observer
 from ..observe.history import History, columns
 from . import checkpoint, checksums, record, store, wall_table
@@ -264,8 +265,12 @@ class Checkpoints(Observer):
     """Keeps the state in a writer's file, after every so many steps or seconds; observe every step, last of all."""
 
     def __init__(self, writer: TrajectoryWriter, *, every: int | None = None, seconds: float = 60.0) -> None:
-        if every is not None and every < 1:
-            raise ValueError(f"checkpoint every {every} steps is no interval; give 1 step or more")
+        if not isinstance(writer, TrajectoryWriter):
+            raise TypeError(f"{writer!r} keeps no checkpoints; give the TrajectoryWriter of the run")
+        if every is not None and not (is_number(every, whole=True) and every >= 1):
+            raise ValueError(f"checkpoint every {every!r} steps is no interval; give 1 step or more, a whole number")
+        if not (is_number(seconds) and seconds >= 0.0):
+            raise ValueError(f"checkpoint every {seconds!r} seconds is no interval; give a number that is not negative")
         self._writer, self._every, self._seconds = writer, every, seconds
 
     def start(self, simulation: Simulation, steps: int) -> None:

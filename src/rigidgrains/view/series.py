@@ -13,6 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
+from ..arguments import check_series
 from ..observe.history import History
 from . import state_panels, time_panels
 from .save import save_figure
@@ -65,6 +66,7 @@ def draw_plots(
     what  : names of PANELS; default: all that the file has something for
     frame : the frame of which forces, directions and sizes are shown
     """
+    check_series(trajectory)
     for name in what:
         check_panel(name)
     state = trajectory[frame]

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from ..arguments import check_series
 from ..observe.history import History
 from ..observe.rigidity import MISSES, RIGID
 from .colours import amount
@@ -55,7 +56,12 @@ class Record:
     @classmethod
     def of(cls, source: History | Trajectory) -> Record:
         """From a history, or from a trajectory with or without one."""
+        check_series(source, has="wall_names", other=" or a History")
         if isinstance(source, History):
+            if not len(source):
+                raise ValueError(
+                    "the history has no rows, so there is nothing to draw; simulation.observe(history) before a run"
+                )
             rows = np.array(source.rows, dtype=float).reshape(-1, len(source.names))
             force = np.array(source.wall_force, dtype=float).reshape(len(rows), -1, 3)
             return cls(dict(zip(source.names, rows.T)), force, source.wall_names)

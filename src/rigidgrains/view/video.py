@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arguments import check_series
 from ..trajectory.frame import Frame
 from .camera import View
 from .layout import Size
@@ -32,6 +33,9 @@ def write_video(
     tell : called with the frames done and their total
     The other options are those of `draw_packing`. Needs imageio-ffmpeg.
     """
+    check_series(trajectory, has="__getitem__", other=" or a list of frames")
+    if not len(trajectory):
+        raise ValueError("there are no frames to show; give a Trajectory, or at least one of its frames")
     path = Path(path)
     if path.suffix.lower() != ".mp4":
         raise ValueError(f"{path}: a video ends in .mp4; call it so")

@@ -13,6 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from ...arguments import check_series
 from ...outputs import check_outputs, whole
 from ...trajectory.reader import Trajectory
 from .frames import FramePacker
@@ -44,6 +45,7 @@ def write_page(
     force : overwrite a file that is there
     tell  : called with the frames done and their number
     """
+    check_series(trajectory)
     path = Path(path)
     if every < 1:
         raise PageError(f"every = {every} is no interval; take every 1 frame or more")
