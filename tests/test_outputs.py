@@ -14,7 +14,7 @@ import rigidgrains as rg
 from rigidgrains.fclib import read_problem
 from rigidgrains.outputs import check_outputs, whole
 from rigidgrains.reproduce import run as reproduction
-from rigidgrains.runner import resume_run, run_scene
+from rigidgrains.runner import run_scene
 from rigidgrains.trajectory.repair import repair
 from rigidgrains.view.page import PageError, write_page
 
@@ -38,13 +38,13 @@ def made(tmp_path_factory):
     return folder / "s"
 
 
-def rigidgrains(folder, *words):
-    """The command with its output and exit code 2: a refusal without a traceback."""
+def rigidgrains(folder, *words, code=2):
+    """What the command says on its error stream; by default it refuses, and always without a traceback."""
     done = subprocess.run(
         [sys.executable, "-m", "rigidgrains", *map(str, words)],
         cwd=folder, capture_output=True, text=True, env=os.environ | {"COLUMNS": "400"},
     )  # fmt: skip
-    assert done.returncode == 2, done.stdout + done.stderr
+    assert done.returncode == code, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     return done.stderr
 
@@ -148,28 +148,6 @@ def test_options_are_checked_before_a_folder_is_made(scene, wrong, says):
     with pytest.raises(ValueError, match=says):
         run_scene(scene, progress=False, **wrong)
     assert [path.name for path in scene.parent.iterdir()] == ["s.toml"]
-
-
-def test_a_run_that_is_there_already_is_not_resumed(made):
-    before, file = contents(made), made / "s.vtkhdf"
-    for words in ({}, {"until": 1e-3}, {"until": 5e-3}):
-        with pytest.raises(rg.TrajectoryError, match=r"already at t = 0\.005 s, step 50; .*--until"):
-            resume_run(file, progress=False, **words)
-    assert contents(made) == before
-
-
-def test_a_run_in_steps_of_its_own_is_not_resumed_either(scene):
-    scene.write_text(SCENE.replace("dt = 1e-4\nsteps = 50", 'dt = "auto"\nuntil = 5e-3'))
-    file = run_scene(scene, progress=False).trajectory
-    with pytest.raises(rg.TrajectoryError, match=r"already at t = 0\.005 s"):
-        resume_run(file, progress=False)
-    assert resume_run(file, until=6e-3, progress=False).report.time == pytest.approx(6e-3)
-
-
-def test_a_resumed_run_goes_on_with_its_own_files(scene):
-    file = run_scene(scene, steps=4, progress=False).trajectory
-    resume_run(file, steps=3, progress=False)
-    assert json.loads((file.parent / "report.json").read_text())["steps"] == 7
 
 
 def test_a_trajectory_is_not_replaced_by_a_link(tmp_path, scene):

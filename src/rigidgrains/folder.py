@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import filecmp
+import json
 import os
 import tempfile
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .outputs import whole
+
+if TYPE_CHECKING:
+    from .simulation import Simulation
 
 REPORT, PICTURE, PLOT = "report.json", "packing.png", "history.png"
 SCENE, PROBLEMS = "scene.toml", "problems"  # a copy, and the folder for contact problems
@@ -32,6 +43,35 @@ def make_folder(folder: Path) -> None:
         ) from None
 
 
+def saved_problems(folder: Path) -> list[Path]:
+    """Contact problems that a run has left there; files of other names are somebody else's."""
+    return [path for path in sorted((folder / PROBLEMS).glob("step-*.hdf5")) if path.stem[len("step-") :].isdigit()]
+
+
+def clear(paths: Iterable[Path]) -> None:
+    """Remove what an earlier run has left: it would be taken for results of the next."""
+    for path in paths:
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as problem:
+            told = f"{path} cannot be replaced: {problem.strerror}; remove it, or choose another folder with --output"
+            raise ValueError(told) from None
+
+
+def reported_step(report: Path, history: Mapping[str, NDArray[np.float64]]) -> int | None:
+    """The step of which a report tells; None if there is none, or one that is not of the run with this history.
+
+    It is, if the history has that step with the same time and kinetic energy, to the bit.
+    """
+    try:
+        told = json.loads(report.read_text(encoding="utf-8"))
+        step, time, energy = told["steps"], told["time"], told["kinetic_energy"]
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+    same = (history["step"] == step) & (history["time"] == time) & (history["kinetic_energy"] == energy)
+    return int(step) if same.any() else None
+
+
 def copies_of(path: Path, folder: Path, files: list[Path]) -> dict[Path, Path]:
     """The scene, and the files of grains beside it, are kept with the results, to be run again from there.
 
@@ -47,3 +87,38 @@ def copies_of(path: Path, folder: Path, files: list[Path]) -> dict[Path, Path]:
         for target, source in copies.items()
         if not (target.is_file() and filecmp.cmp(source, target, shallow=False))
     }
+
+
+def save_results(simulation: Simulation, path: Path, names: list[str], *, colour: str) -> None:
+    """Write the report and draw the pictures that are named, beside the trajectory.
+
+    Old pictures go first: whenever a run is killed, those beside a report are of the same state.
+    """
+    folder = path.parent
+    for name in names:
+        if name != REPORT:
+            (folder / name).unlink(missing_ok=True)
+    if REPORT in names:
+        with whole(folder / REPORT) as part:
+            part.write_text(simulation.report().to_json() + "\n", encoding="utf-8")
+    if PICTURE in names:
+        from .view.packing import draw_packing
+
+        draw_packing(simulation, folder / PICTURE, colour=colour)
+    if PLOT in names:
+        from .trajectory.reader import Trajectory
+        from .view.series import draw_history
+
+        with Trajectory(path) as trajectory:
+            draw_history(trajectory, folder / PLOT)
+
+
+def problem_saver(folder: Path) -> Callable[[Simulation], None]:
+    """Writes the contact problem of a step in the FCLIB format; steps without contacts have none."""
+    from .fclib import save_problem
+
+    def save(simulation: Simulation) -> None:
+        if simulation.contacts.count:
+            save_problem(simulation, folder / f"step-{simulation.steps:06d}.hdf5", force=True)
+
+    return save

@@ -12,20 +12,21 @@ class OutputError(ValueError):
     """A place where nothing may be written; the text says which, why, and the remedy."""
 
 
-def check_outputs(*paths: Path, force: bool, source: Path | None = None) -> None:
+def check_outputs(*paths: Path, force: bool, source: Path | None = None, remedy: str = "choose another name") -> None:
     """Refuse files and filled folders that are there, all of them at once, unless `force` says that they may go.
 
     source : the file from which the results are made; not even force replaces it
+    remedy : what else can be done
     """
     for path in paths:
         if source is not None and path.exists() and source.exists() and path.samefile(source):
             raise OutputError(f"{path}: this is the file to be read; choose another name")
     there = [] if force else [str(path) for path in paths if taken(path)]
     if len(there) == 1:
-        raise OutputError(f"{there[0]} exists and is left alone; choose another name, or overwrite it with force=True")
+        raise OutputError(f"{there[0]} exists and is left alone; {remedy}, or overwrite it with force=True")
     if there:
         names = f"{', '.join(there[:-1])} and {there[-1]}"
-        raise OutputError(f"{names} exist and are left alone; choose another name, or overwrite them with force=True")
+        raise OutputError(f"{names} exist and are left alone; {remedy}, or overwrite them with force=True")
 
 
 def taken(path: Path) -> bool:

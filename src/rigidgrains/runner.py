@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import get_args
 
 from .cell import CellError
-from .folder import PICTURE, PLOT, PROBLEMS, REPORT, choose_folder, copies_of, make_folder
+from .folder import (
+    PICTURE,
+    PLOT,
+    PROBLEMS,
+    REPORT,
+    choose_folder,
+    clear,
+    copies_of,
+    make_folder,
+    problem_saver,
+    reported_step,
+    save_results,
+    saved_problems,
+)
 from .observe.history import History
 from .observe.progress import Progress
 from .observe.report import Report
@@ -59,6 +71,11 @@ class Plan:
         last = simulation.last_step(until=None if adaptive else until, steps=steps)
         self.last_step = None if math.isinf(last) else int(last)
 
+    @property
+    def results(self) -> list[str]:
+        """Names of the files that are made when the run has ended."""
+        return [REPORT, *([PICTURE] if self.picture else []), *([PLOT] if self.plot else [])]
+
     def reached(self, simulation: Simulation) -> bool:
         """Whether the simulation is where the run shall end, or beyond."""
         if self.until is not None and self.until - simulation.time <= 1e-9 * simulation.dt:
@@ -68,11 +85,16 @@ class Plan:
 
 @dataclass
 class Outcome:
-    """What a run left behind. differing : frames that came out otherwise than before it was resumed"""
+    """What a run left behind.
+
+    differing : frames that came out otherwise than before it was resumed
+    finished  : files that were made of a run that was at its end already; None of one that went on
+    """
 
     report: Report
     trajectory: Path
     differing: int = 0
+    finished: list[str] | None = None
 
     @property
     def folder(self) -> Path:
@@ -128,13 +150,17 @@ def run_scene(
     file, problems = folder / f"{path.stem}{store.SUFFIX}", folder / PROBLEMS
     copies = copies_of(path, folder, [Path(grains.file) for grains in scene.grains if grains.file is not None])
     made = [*store.outputs(file, contacts=wish.contacts), *copies, *(folder / name for name in (REPORT, PICTURE, PLOT))]
-    check_outputs(*made, *([] if save_problems is None else [problems]), force=force)
+    earlier = saved_problems(folder)
+    with_problems = save_problems is not None or bool(earlier)
+    check_outputs(*made, *([problems] if with_problems else []), force=force)
     if live:
         from .view.live import LiveView
 
         simulation.observe(LiveView(title=scene.title or path.stem))
     text, history = path.read_text(encoding="utf-8-sig"), History()
     make_folder(folder)
+    if with_problems:
+        make_folder(problems)
     writer = TrajectoryWriter(
         file,
         contacts=wish.contacts,
@@ -148,11 +174,9 @@ def run_scene(
     for target, source in copies.items():
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)
-    for name, wanted in ((PICTURE, plan.picture), (PLOT, plan.plot)):
-        if not wanted:  # one of an earlier run would be taken for one of this
-            (folder / name).unlink(missing_ok=True)
+    clear([*(folder / name for name in (REPORT, PICTURE, PLOT)), *earlier])
     if save_problems is not None:
-        simulation.observe(_problem_saver(problems), every=save_problems)
+        simulation.observe(problem_saver(problems), every=save_problems)
     return _run(simulation, plan, writer, history, progress)
 
 
@@ -162,22 +186,34 @@ def resume_run(
     until: float | None = None,
     steps: int | None = None,
     checkpoint_every: int | None = None,
+    force: bool = False,
     progress: bool = True,
 ) -> Outcome:
-    """Go on with a run from its last checkpoint to its end, or to a new one."""
+    """Go on with a run from its last checkpoint to its end, or to a new one; at its end, make what is missing."""
     _check_end(until, steps)
     _check_interval("checkpoint-every", checkpoint_every)
+    folder = path.parent
     with Trajectory(path) as trajectory:
         words = trajectory.run
+        reported = reported_step(folder / REPORT, trajectory.history)
     if not words:
         raise TrajectoryError(f"{path} was written by a program; resume it there: rigidgrains.resume({path.name!r})")
     plan = Plan(**words)
+    if reported is None:
+        remedy = f"not made by this run, as far as {path.name} knows: resume that in a folder of its own"
+        check_outputs(*(folder / name for name in plan.results), force=force, remedy=remedy)
     simulation = resume(path)
     if until is not None or steps is not None:
         plan.set_end(simulation, until, steps)
-    if plan.reached(simulation):
-        there = f"t = {simulation.time:g} s, step {simulation.steps:,}"
-        raise TrajectoryError(f"{path}: the run is already at {there}; give a later end with --until, or --steps")
+        if plan.reached(simulation):
+            there = f"t = {simulation.time:g} s, step {simulation.steps:,}"
+            raise TrajectoryError(f"{path}: the run is already at {there}; give a later end with --until, or --steps")
+    elif plan.reached(simulation):
+        missing = plan.results
+        if reported == simulation.steps:  # what lies beside that report is of the same state
+            missing = [name for name in missing if not (folder / name).exists()]
+        _save(simulation, plan, path, missing)
+        return Outcome(simulation.report(), path, finished=missing)
     plan.checkpoint_every = checkpoint_every or plan.checkpoint_every
     history = History()
     writer = TrajectoryWriter(path, resume=True, history=history, run=asdict(plan))
@@ -198,48 +234,25 @@ def _run(simulation: Simulation, plan: Plan, writer: TrajectoryWriter, history: 
         steps = None if plan.last_step is None else max(0, plan.last_step - simulation.steps)
         report = simulation.run(until=plan.until, steps=steps)
     except (CellError, DivergenceError, StageError) as failure:
-        _save(simulation, plan, path)
+        _save(simulation, plan, path, plan.results)
         raise RunFailed(f"{failure} Saved in {path}.") from None
     except WriteError as failure:
         raise RunFailed(f"{failure.filename}: {failure.strerror}") from None
     except MemoryError:
         there = f"t = {simulation.time:g} s"
         raise RunFailed(f"there is not enough memory at {there}; go on elsewhere: rigidgrains resume {path}") from None
-    _save(simulation, plan, path)
+    _save(simulation, plan, path, plan.results)
     return Outcome(report, path, writer.differing)
 
 
-def _save(simulation: Simulation, plan: Plan, path: Path) -> None:
-    """Write the report and draw the pictures that are wanted."""
-    folder = path.parent
+def _save(simulation: Simulation, plan: Plan, path: Path, names: list[str]) -> None:
+    """Write the report and draw the pictures that are named."""
     try:
-        (folder / REPORT).write_text(simulation.report().to_json() + "\n", encoding="utf-8")
-        if plan.picture:
-            from .view.packing import draw_packing
-
-            draw_packing(simulation, folder / PICTURE, colour=plan.colour)
-        if plan.plot:
-            from .view.series import draw_history
-
-            with Trajectory(path) as trajectory:
-                draw_history(trajectory, folder / PLOT)
+        save_results(simulation, path, names, colour=plan.colour)
     except OSError as problem:
         reason = problem.strerror or problem
-        told = f"results cannot be written to {folder}/: {reason}; the run had come to {simulation.time:g} s"
+        told = f"results cannot be written to {path.parent}/: {reason}; the run had come to {simulation.time:g} s"
         raise RunFailed(told) from None
-
-
-def _problem_saver(folder: Path) -> Callable[[Simulation], None]:
-    """Writes the contact problem of a step in the FCLIB format; steps without contacts have none."""
-    from .fclib import save_problem
-
-    folder.mkdir(exist_ok=True)
-
-    def save(simulation: Simulation) -> None:
-        if simulation.contacts.count:
-            save_problem(simulation, folder / f"step-{simulation.steps:06d}.hdf5", force=True)
-
-    return save
 
 
 def _chosen(method: str, settings: Solver) -> Solver:

@@ -65,7 +65,7 @@ def run(
     output
         Folder for the results. Default: a new folder named after the scene.
     force
-        Overwrite the results of an earlier run in that folder.
+        Overwrite the results of an earlier run in that folder; its pictures and contact problems are removed.
     checkpoint_every
         Steps between states from which the run can be resumed. Default: one each minute of computing.
     live
@@ -113,11 +113,14 @@ def resume(
     until: float | None = None,
     steps: Whole = None,
     checkpoint_every: Whole = None,
+    force: Switch = False,
     threads: Threads = None,
     quiet: Quiet = False,
     json: Switch = False,
 ) -> None:
     """Go on with a run from its last checkpoint, as if it had never stopped, to its end or to a new one.
+
+    A run that is at its end gets the report and the pictures that are missing.
 
     Parameters
     ----------
@@ -129,6 +132,8 @@ def resume(
         Number of further steps after the checkpoint.
     checkpoint_every
         Steps between states from which the run can be resumed.
+    force
+        Overwrite a report and pictures beside the file that are not of this run.
     threads
         Threads to use; the results are the same bits for any number. Default: one for each physical core.
     quiet
@@ -141,7 +146,12 @@ def resume(
     use_threads(threads)
     try:
         outcome = resume_run(
-            file, until=until, steps=steps, checkpoint_every=checkpoint_every, progress=not (quiet or json)
+            file,
+            until=until,
+            steps=steps,
+            checkpoint_every=checkpoint_every,
+            force=force,
+            progress=not (quiet or json),
         )
     except ValueError as problem:
         refuse(str(problem))
@@ -234,6 +244,11 @@ def tell(outcome: Outcome, *, quiet: bool, json: bool) -> None:
             f"[bold yellow]warning[/] {outcome.differing} frames came out otherwise than before the run was resumed: "
             "another machine, or another version of a library?"
         )
-    if report.stopped == "interrupted":
+    if outcome.finished is not None:
+        made = f"made {', '.join(outcome.finished)}" if outcome.finished else "nothing is missing"
+        if not quiet:
+            told = f"the run is finished, {made}; to go on, give a later end with --until, or --steps"
+            err.print(told, soft_wrap=True)
+    elif report.stopped == "interrupted":
         err.print(f"interrupted; go on with: [bold]rigidgrains resume {outcome.trajectory}[/]", soft_wrap=True)
         sys.exit(INTERRUPTED)
