@@ -22,8 +22,9 @@ from rigidgrains.solve.criteria import (
 )
 from rigidgrains.solve.kernels import apply_forces
 from rigidgrains.solve.orders import Coloured
+from rigidgrains.solve.power import momentum_error
 from rigidgrains.solve.relaxed import RelaxedSweeps
-from rigidgrains.solve.residual import momentum_error, residual
+from rigidgrains.solve.residual import residual
 from rigidgrains.solve.settings import make_solver
 from rigidgrains.solve.sweeps import Sweeps
 
@@ -276,8 +277,15 @@ def test_rigidity_is_for_plain_sweeps(make, rng):
 @pytest.mark.parametrize(
     ("words", "kind", "order", "criterion"),
     [
-        ({}, Sweeps, "Random", LocalCriterion()),
-        ({"method": "accelerated"}, AcceleratedSweeps, "Coloured", MomentumCriterion()),
+        ({}, AcceleratedSweeps, "Coloured", MomentumCriterion()),
+        ({"epsilon": 1e-3, "contact": 0.1}, AcceleratedSweeps, "Coloured", MomentumCriterion(1e-3, contact=0.1)),
+        ({"criterion": "residual"}, AcceleratedSweeps, "Coloured", ResidualCriterion()),
+        ({"method": "sweeps"}, Sweeps, "Random", LocalCriterion()),
+        ({"order": "coloured"}, Sweeps, "Coloured", LocalCriterion()),
+        ({"criterion": "local"}, Sweeps, "Random", LocalCriterion()),
+        ({"delta": 0.5}, Sweeps, "Random", LocalCriterion(delta=0.5)),
+        ({"criterion": "fixed", "sweeps": 7}, Sweeps, "Random", FixedSweeps(7)),
+        ({"method": "accelerated", "criterion": "fixed", "sweeps": 7}, AcceleratedSweeps, "Coloured", FixedSweeps(7)),
         (
             {"method": "accelerated", "order": "symmetric", "criterion": "residual"},
             AcceleratedSweeps,
@@ -308,7 +316,8 @@ def test_scenes_choose_by_name(words, kind, order, criterion):
         ({"method": "accelerated", "criterion": "rigid"}, "solver.criterion", "take 'momentum'"),
         ({"omega": 1.2}, "solver.omega", "belongs to method = 'relaxed'"),
         ({"method": "relaxed", "omega": 2.5}, "solver.omega", "less than 2"),
-        ({"residual": 1e-3}, "solver.residual", "belongs to criterion = 'momentum'"),
+        ({"method": "sweeps", "residual": 1e-3}, "solver.residual", "belongs to criterion = 'momentum'"),
+        ({"criterion": "residual", "contact": 1e-3}, "solver.contact", "belongs to criterion = 'momentum'"),
         ({"method": "quick"}, "solver.method", "must be 'sweeps', 'accelerated' or 'relaxed'"),
     ],
 )

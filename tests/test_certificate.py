@@ -18,6 +18,8 @@ from rigidgrains.certificate import check, check_file, summary, surfaces
 from rigidgrains.certificate.overlap import near_pairs
 from rigidgrains.certificate.verdict import ceiling
 from rigidgrains.detect.shapes import Cylinder, Plane, Plate
+from rigidgrains.gallery import scene_text
+from rigidgrains.scene import load_scene
 from rigidgrains.solve.criteria import FixedSweeps, LocalCriterion
 from rigidgrains.walls import Drive, Wall, rotation_matrix
 
@@ -40,14 +42,28 @@ def test_real_steps_are_certified(world, dimension, gap):
     assert not certificate.unchecked
 
 
-def test_the_default_criterion_is_accepted():
-    """The tolerance is made for a local criterion of 1e-3, in collisions and under load."""
-    for bodies in (triangular(5, 5, mu=0.4, g=5.0), cloud(60, mu=0.4)):
-        simulation = Simulation(bodies, dt=0.01)
+@pytest.mark.parametrize("solver", [None, Sweeps()])
+def test_what_converges_is_certified(solver):
+    """In collisions and under load: by the default, which bounds what each contact may lack, and a local criterion."""
+    for bodies in (triangular(5, 5, mu=0.4, g=5.0), cloud(60, mu=0.4), cloud(60, mu=0.4, speed=3.0)):
+        simulation = Simulation(bodies, dt=0.01, solver=solver)
         for _ in range(15):
             simulation.step()
             certificate = check(Frame.of(simulation))
+            assert simulation.last_solve.converged
             assert certificate.passed, str(certificate)
+
+
+def test_a_grain_that_lands_on_a_pile_is_certified_too(tmp_path):
+    """Its contact is one of hundreds, in which a root mean square would lose it."""
+    (tmp_path / "pile.toml").write_text(scene_text("pile"))
+    simulation = Simulation(load_scene(tmp_path / "pile.toml"))
+    for step in range(600):
+        simulation.step()
+        if step % 5 == 0:
+            certificate = check(Frame.of(simulation))
+            assert certificate.passed, str(certificate)
+    assert len(simulation.contacts.pairs) > 300
 
 
 def test_few_sweeps_are_not_settled():

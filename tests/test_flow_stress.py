@@ -14,8 +14,9 @@ from rigidgrains.simulation import DivergenceError, Simulation
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps
 from rigidgrains.solve.orders import Coloured
+from rigidgrains.solve.power import momentum_error
 from rigidgrains.solve.relaxed import RelaxedSweeps
-from rigidgrains.solve.residual import momentum_error, natural_map, residual
+from rigidgrains.solve.residual import natural_map, residual
 from rigidgrains.solve.sweeps import Sweeps
 from rigidgrains.threads import only
 

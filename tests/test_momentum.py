@@ -50,12 +50,13 @@ def test_the_bound_on_growth_follows_progress():
     pace._sweeps = 50
     assert restarts(1.05) == 0
     assert restarts(1.15) == 1  # slight growth, but more than 3 L/d sweeps after the last restart
-    for below, above in ((7.9, 8.1), (3.9, 4.1), (2.5, 2.7)):  # without progress: 4, 2, and not less than 1.3
+    for below, above in ((15.9, 16.1), (7.9, 8.1), (3.9, 4.1), (3.9, 4.1)):  # without progress: 8, 4, 2, and not less
         assert restarts(2.0, below) == 0
         assert restarts(above) == 1
-    assert restarts(0.1, 0.12) == 0
-    assert restarts(0.14) == 1  # progress
-    assert restarts(0.01, 0.025) == 0
+    assert restarts(0.1, 0.19) == 0
+    assert restarts(0.21) == 1  # progress
+    assert restarts(0.01, 0.039) == 0
+    assert restarts(0.041) == 1
 
 
 def test_steady_momentum_follows_the_cosine():

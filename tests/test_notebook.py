@@ -95,7 +95,7 @@ def test_a_simulation_shows_its_state(run: Any) -> None:
     told = Cells(html).rows
     assert "Simulation of 2 disks" in html
     assert told["radius"] == "1 m"
-    assert told["solver"].startswith("Sweeps, order Random, LocalCriterion")
+    assert told["solver"].startswith("AcceleratedSweeps, order Coloured, MomentumCriterion(epsilon=0.01")
     assert told["walls"] == f"floor, {NASTY}"
     assert told["contacts"] == "2 carry a force, of 2 candidates"
     assert repr(run.simulation).startswith("<rigidgrains.simulation.Simulation")

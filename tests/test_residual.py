@@ -11,7 +11,8 @@ from builders import chain, cloud, column, exact, grains, prepare, triangular
 
 from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion, ResidualCriterion
 from rigidgrains.solve.kernels import apply_forces
-from rigidgrains.solve.residual import momentum_error, natural_map, residual, virtual_power
+from rigidgrains.solve.power import momentum_error, virtual_power
+from rigidgrains.solve.residual import natural_map, residual, worst_contact
 from rigidgrains.solve.sweeps import Sweeps
 
 DT = 0.01
@@ -51,6 +52,17 @@ def test_natural_map_is_the_distance_to_what_the_law_asks(mu):
     assert miss.max() > 1e-3
     np.testing.assert_allclose(natural_map(problem), miss, rtol=1e-9, atol=1e-12)
     assert residual(problem) == pytest.approx(np.sqrt((miss**2).sum() / (problem.forces**2).sum()), rel=1e-9)
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.3, math.inf])
+def test_the_worst_contact_is_one_of_them(mu):
+    """The largest |R - R'|/(|R| + <|R|>)."""
+    problem = moving(mu)
+    asked, _, _ = by_hand(problem)
+    miss, force = (np.linalg.norm(part, axis=1) for part in (problem.forces - asked, problem.forces))
+    assert worst_contact(problem) == pytest.approx((miss / (force + force.mean())).max(), rel=1e-9)
+    problem.motion[3, 1] = math.nan
+    assert worst_contact(problem) == math.inf
 
 
 def test_virtual_power_is_its_sum():
@@ -156,6 +168,29 @@ def test_no_forces():
     assert natural_map(nothing).shape == (0,)
 
 
+def side_by_side(push):
+    """Twenty disks in a row that fly at 0.3 m/s, in velocities that differ by rounding, with a push on the last one."""
+    bodies = grains([[2.0 * k, 0, 0] for k in range(20)], velocity=[[0.1 + 0.2, 0, 0], [0.3, 0, 0]] * 10)
+    bodies.velocity[-1, 0] -= push
+    problem = prepare(bodies, DT)
+    assert problem.count == 19
+    return problem
+
+
+def test_rounding_asks_for_no_force():
+    """Grains that fly side by side push each other by 1e-16 of their momentum: that is nothing, and 1e-12 is not."""
+    problem = side_by_side(0.0)
+    assert natural_map(problem).max() > 0.0
+    assert residual(problem) == worst_contact(problem) == 0.0
+    problem.forces[0, 0] = 1e-16 / DT
+    assert momentum_error(problem) == 0.0
+    problem = side_by_side(1e-12)
+    assert residual(problem) == 1.0
+    assert worst_contact(problem) == math.inf  # of no force
+    problem.forces[-1, 0] = 1e-12 / DT
+    assert momentum_error(problem) > 0.1
+
+
 @pytest.mark.parametrize("mu", [0.0, math.inf])
 def test_extreme_friction_gives_no_nan(mu):
     """mu = 0 and mu = inf, also for contacts without a force."""
@@ -167,7 +202,14 @@ def test_extreme_friction_gives_no_nan(mu):
 
 
 @pytest.mark.parametrize(
-    "criterion", [ResidualCriterion(1e-6), MomentumCriterion(1e-3), MomentumCriterion(1e-9, residual=1e-9)]
+    "criterion",
+    [
+        ResidualCriterion(1e-6),
+        MomentumCriterion(1e-3),
+        MomentumCriterion(1e-9, residual=1e-9),
+        MomentumCriterion(1.0, contact=1e-8),
+        MomentumCriterion(contact=math.inf),
+    ],
 )
 @pytest.mark.parametrize("order", ["random", "coloured", "random_sequential"])
 def test_criteria_hold_for_what_is_handed_back(criterion, order):
@@ -179,6 +221,7 @@ def test_criteria_hold_for_what_is_handed_back(criterion, order):
     assert report.residual == residual(problem) <= getattr(criterion, "residual", criterion.epsilon)
     if isinstance(criterion, MomentumCriterion):
         assert report.momentum_error == momentum_error(problem) <= criterion.epsilon
+        assert worst_contact(problem) <= criterion.contact
 
 
 def test_criteria_that_cannot_be_met_are_reported():
@@ -205,3 +248,6 @@ def test_bad_limits_are_refused(bad):
         ResidualCriterion(bad)
     with pytest.raises(ValueError, match="residual"):
         MomentumCriterion(residual=bad)
+    if bad != math.inf:  # that is: whatever
+        with pytest.raises(ValueError, match="contact"):
+            MomentumCriterion(contact=bad)

@@ -84,7 +84,7 @@ def test_rest_changes_no_verdict():
     scene.add_grains(positions=[[0, 0, 0.01 + 0.02 * k] for k in range(5)], radius=0.01)
     scene.add_plane("floor", point=(0, 0, 0), normal=(0, 0, 1))
     history = History()
-    simulation = Simulation(scene, dt=1e-4).observe(history, every=100)
+    simulation = Simulation(scene, dt=1e-4, solver="sweeps").observe(history, every=100)
     first = simulation.run(steps=1)
     last = simulation.run(steps=1500)
     assert simulation.last_solve.sweeps == 1

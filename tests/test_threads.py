@@ -16,7 +16,8 @@ from rigidgrains.simulation import Simulation
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion
 from rigidgrains.solve.orders import Coloured
-from rigidgrains.solve.residual import momentum_error, natural_map, residual
+from rigidgrains.solve.power import momentum_error
+from rigidgrains.solve.residual import natural_map, residual
 from rigidgrains.solve.sweeps import Sweeps
 
 DT = 0.01

@@ -16,7 +16,7 @@ import rigidgrains as rg
 from rigidgrains.simulation import Simulation
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion
-from rigidgrains.solve.residual import momentum_error
+from rigidgrains.solve.power import momentum_error
 from rigidgrains.solve.sweeps import Sweeps
 from rigidgrains.walls import Drive
 
@@ -164,10 +164,10 @@ def solver(name: str, bed: Bed) -> Sweeps:
     """Random: the paper's, with N_I = (L/d)^2 sweeps, or so many times as many: "random 4". Accelerated: to a momentum
     error of 1 %, its default, or another: "accelerated 1e-3".
 
-    Default: random sweeps with the local criterion, as a scene gets them that says nothing.
+    Local: random sweeps with their own criterion, the local one.
     """
     method, _, number = name.partition(" ")
-    if method == "default":
+    if method == "local":
         return Sweeps()
     if method == "random":
         return Sweeps(criterion=FixedSweeps(round(float(number or 1.0) * bed.crossing)))

@@ -1,6 +1,6 @@
 """Do accelerated sweeps tell the same physics as the random sweeps of the paper? Histories of both, side by side.
 
-python validation/solver_statistics.py [--dimension 3] [--quick] [--default] [--processes N] [--json FILE]
+python validation/solver_statistics.py [--dimension 3] [--quick] [--local] [--processes N] [--json FILE]
     [--figures FOLDER] [--closer]
 
 Each history of solver_histories.py is run from the same start by both solvers for several seeds; means come with their
@@ -35,7 +35,7 @@ from rigidgrains.solve.sweeps import Sweeps
 Array = NDArray[np.float64]
 
 NAMES = ("random", "accelerated")
-CLOSER = ("random", "random 3", "random 10", "default", "accelerated", "accelerated 1e-3")
+CLOSER = ("random", "random 3", "random 10", "local", "accelerated", "accelerated 1e-3")
 SIZES = {2: (300, 6), 3: (2000, 12)}  # grains and seeds
 QUICK = {2: (100, 2), 3: (200, 2)}
 GRAINS = {2: "disks", 3: "spheres"}
@@ -46,7 +46,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dimension", type=int, choices=(2, 3), default=2, help="disks or spheres")
     parser.add_argument("--quick", action="store_true", help="fewer grains and two seeds, to see that it runs")
-    parser.add_argument("--default", action="store_true", help="random sweeps with their own criterion, not (L/d)^2")
+    parser.add_argument("--local", action="store_true", help="random sweeps with their own criterion, not (L/d)^2")
     parser.add_argument("--closer", action="store_true", help="shear only, by both solvers at several accuracies")
     parser.add_argument("--processes", type=int, default=os.cpu_count(), help="runs at a time")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
@@ -60,7 +60,7 @@ def main() -> None:
         go_closer(bed, seeds, asked)
         return
     found: dict[str, Any] = {"dimension": asked.dimension, "grains": grains, "seeds": seeds}
-    who = ("default" if asked.default else "random", "accelerated")
+    who = ("local" if asked.local else "random", "accelerated")
     with ProcessPoolExecutor(asked.processes, initializer=rg.set_threads, initargs=(1,)) as pool:
         runs = {
             title: {name: [pool.submit(history, bed, seed, one) for seed in range(seeds)]
@@ -279,7 +279,7 @@ def draw_closer(found: dict[str, Any], of: str, folder: Path) -> None:
     for axes, key in zip(panels, ("coordination number", "sliding fraction")):
         for method, colour, words in (
             ("random", "#c0392b", r"random, $(L/d)^2$ sweeps, $\times$3, $\times$10"),
-            ("default", "#e08a1e", "random, local criterion of 1e-3"),
+            ("local", "#e08a1e", "random, local criterion of 1e-3"),
             ("accelerated", "#1f5fa8", "accelerated, to 1e-2 and 1e-3"),
         ):
             rows = [row for name, row in found.items() if name.split()[0] == method]

@@ -299,15 +299,19 @@ class Contacts:
 
     def _colours(self, bodies: Bodies) -> Colouring:
         """The colours of the rows: those of grain pairs, the last for hubs, then one for each wall."""
-        pairs = self.candidates.pairs.sizes
-        sizes = np.append(pairs, [rows.stop - rows.start for rows in self.wall_rows]).astype(np.int64)
-        hubs = np.arange(len(pairs)) == COLOURS
-        alone = np.append(hubs, [wall.guided for wall in bodies.walls]).astype(np.bool_)
+        pairs, walls = self.candidates.pairs, bodies.walls
+        colours = len(pairs.sizes)
+        start, alone = np.zeros(1 + colours + len(walls), np.int64), np.zeros(colours + len(walls), np.bool_)
+        start[1 : 1 + colours] = pairs.sizes
+        start[1 + colours :] = [rows.stop - rows.start for rows in self.wall_rows]
+        np.cumsum(start, out=start)
+        alone[COLOURS] = True
+        alone[colours:] = [wall.guided for wall in walls]
+        if gives_way(bodies.flow):
+            alone[:] = True
         if self.count > len(self._numbers):
             self._numbers = np.arange(len(self._pairs), dtype=np.int32)
-        start = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-        tiles = self.candidates.pairs.tiles
-        return Colouring.of(self._numbers[: self.count], start, alone | gives_way(bodies.flow), tiles)
+        return Colouring.of(self._numbers[: self.count], start, alone, pairs.tiles)
 
     def _join(self, bodies: Bodies) -> None:
         """Tie the contacts to a cell that deforms: their branches, and the share of the cell in their masses.

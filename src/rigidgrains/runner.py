@@ -125,6 +125,8 @@ def run_scene(
     _check_interval("save-problems", save_problems)
     if solver is not None:
         scene.solver = _chosen(solver, scene.solver)
+    elif rigid is not None and not scene.solver.given("method"):
+        scene.solver = _chosen("sweeps", scene.solver)
     simulation = Simulation(scene, seed=seed)
     if rigid is not None:
         if scene.solver.method != "sweeps":

@@ -64,11 +64,10 @@ class Colouring:
         tiles: NDArray[np.int64] = NO_TILES,
     ) -> Colouring:
         """Without colours that have no contact; tiles : of the first colours, those of pairs, if there are tiles."""
-        used = np.diff(start) > 0
-        inner = (np.arange(len(alone)) < (INNER if len(tiles) else 0)) & ~alone
-        table = np.zeros((len(tiles), len(alone)), np.int64)
+        used, begins, alone, inner = with_contacts(start, alone, INNER if len(tiles) else 0)
+        table = np.zeros((len(tiles), len(start) - 1), np.int64)
         table[:, : tiles.shape[1]] = tiles
-        return cls(sequence, np.append(start[:-1][used], start[-1]), alone[used], inner[used], table[:, used])
+        return cls(sequence, begins, alone, inner, table[:, used] if len(tiles) else table[:, : len(used)])
 
     def of_some(self, rows: Index) -> Colouring:
         """The colours of some of the rows, given in rising order, where rows stand colour after colour."""
@@ -80,14 +79,34 @@ class Colouring:
 
     def shuffled(self, rng: Generator, sweeps: int = 1) -> NDArray[np.int64]:
         """The colours of one sweep after another, each time in random order, those within tiles first."""
-        colours = rng.permuted(np.broadcast_to(np.arange(self.count), (sweeps, self.count)), axis=1)
-        if self.inner.any():
+        if sweeps == 1:  # the same draw, at a quarter of the time
+            colours = rng.permutation(self.count)[None, :]
+        else:
+            colours = rng.permuted(np.broadcast_to(np.arange(self.count), (sweeps, self.count)), axis=1)
+        if len(self.tiles):
             colours = np.take_along_axis(colours, np.argsort(~self.inner[colours], axis=1, kind="stable"), axis=1)
         return colours.ravel()
 
     def arranged(self, colours: NDArray[np.int64]) -> Index:
         """The contacts in turn when the colours follow each other like this."""
         return np.concatenate([self.sequence[self.start[k] : self.start[k + 1]] for k in colours])
+
+
+@kernel
+def with_contacts(start, alone, inner):  # type: ignore[no-untyped-def]
+    """The colours that have contacts; where these begin, and end; whether each is swept alone, or within tiles."""
+    count = 0
+    for k in range(alone.size):
+        count += start[k + 1] > start[k]
+    used, begins = np.empty(count, np.int64), np.empty(count + 1, np.int64)
+    apart, within = np.empty(count, np.bool_), np.empty(count, np.bool_)
+    at = 0
+    for k in range(alone.size):
+        if start[k + 1] > start[k]:
+            used[at], begins[at], apart[at], within[at] = k, start[k], alone[k], k < inner and not alone[k]
+            at += 1
+    begins[count] = start[alone.size]
+    return used, begins, apart, within
 
 
 @kernel

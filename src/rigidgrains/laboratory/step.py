@@ -13,8 +13,9 @@ from ..solve.criteria import Verdict
 from ..solve.kernels import apply_forces
 from ..solve.orders import ORDERS, Order
 from ..solve.pace import Pace
+from ..solve.power import momentum_error
 from ..solve.relaxed import RelaxedSweeps
-from ..solve.residual import momentum_error, residual
+from ..solve.residual import residual
 from ..solve.sweeps import LOOK, SolveReport, Sweeps
 from .case import MET, REFEREE, Array, Log, Trial
 from .recheck import check_step

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..memory import Workspace
-from ..solve.residual import momentum_error, residual
+from ..solve.power import momentum_error
+from ..solve.residual import residual
 from . import measure
 from .base import Observer
 from .rigidity import rigidity

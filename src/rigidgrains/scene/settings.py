@@ -177,6 +177,7 @@ class Run(Section):
 
 ORDERS = Literal["random", "random_sequential", "ordered", "random_blocks", "symmetric", "coloured", "parallel"]
 CRITERIA = Literal["local", "global", "fixed", "rigid", "residual", "momentum", "overlap"]
+PLAIN = ("local", "global", "fixed", "rigid")  # criteria of plain sweeps, where no method is given
 EPSILON = {"residual": 1e-4, "momentum": 1e-2, "overlap": 1e-5}
 
 
@@ -184,24 +185,29 @@ class Solver(Section):
     """How the contact forces are found, and when they are good enough."""
 
     method: Literal["sweeps", "accelerated", "relaxed"] = Field(
-        default="sweeps", description="plain sweeps, sweeps with momentum, or over-relaxed sweeps"
+        default="accelerated",
+        description="sweeps with momentum, plain or over-relaxed ones; plain is the default where an order is given, "
+        "or a criterion of plain sweeps: local, global, fixed, rigid",
     )
     order: ORDERS = Field(
-        default="random", description="order of the contacts in a sweep; coloured is the default of accelerated sweeps"
+        default="coloured", description="order of the contacts in a sweep; random is the default of other methods"
     )
     axis: Literal["+x", "-x", "+y", "-y", "+z", "-z"] | None = Field(
         default=None, description="ordered: the direction in which contacts are visited"
     )
     block: Count = Field(default=4096, description="random_blocks: contacts per block")
     criterion: CRITERIA = Field(
-        default="local", description="when sweeps may end; momentum is the default of accelerated sweeps"
+        default="momentum", description="when sweeps may end; local is the default of other methods"
     )
     epsilon: Positive = Field(
-        default=1e-3,
-        description="what the criterion allows: change of the forces, residual (1e-4), momentum error (1e-2), "
+        default=1e-2,
+        description="what the criterion allows: change of the forces (1e-3), residual (1e-4), momentum error (1e-2), "
         "or overlap over the mean radius (1e-5)",
     )
     residual: Positive = Field(default=1e-3, description="momentum: residual that is allowed besides")
+    contact: Positive = Field(
+        default=2.5e-3, description="momentum: what a single contact may miss its force by, over |R| + <|R|>"
+    )
     omega: Annotated[float, Field(ge=1.0, lt=2.0)] = Field(default=1.4, description="relaxed: by how much changes grow")
     delta: NotNegative | None = Field(default=None, description="local: change of a force that never matters (N)")
     sweeps: Count | None = Field(default=None, description="fixed: number of sweeps in each time step")
@@ -216,10 +222,13 @@ class Solver(Section):
 
     def model_post_init(self, _: Any) -> None:
         """Defaults that depend on other keys; they do not count as given."""
-        if self.method == "accelerated":
-            self._default(order="coloured", criterion="momentum")
-        if self.criterion in EPSILON:
-            self._default(epsilon=EPSILON[self.criterion])
+        if self.given("delta"):
+            self._default(criterion="local")
+        if self.given("order") or self.criterion in PLAIN:
+            self._default(method="sweeps")
+        if self.method != "accelerated":
+            self._default(order="random", criterion="local")
+        self._default(epsilon=EPSILON.get(self.criterion, 1e-3))
 
     def _default(self, **values: Any) -> None:
         self.__dict__.update({key: value for key, value in values.items() if key not in self.model_fields_set})
@@ -239,8 +248,9 @@ class Solver(Section):
             yield self.wrong("rigidity", f"belongs to criterion = 'rigid', not to '{self.criterion}'; remove it")
         if self.given("epsilon") and self.criterion in ("fixed", "rigid"):
             yield self.wrong("epsilon", f"belongs to the other criteria, not to '{self.criterion}'; remove it")
-        if self.given("residual") and self.criterion != "momentum":
-            yield self.wrong("residual", f"belongs to criterion = 'momentum', not to '{self.criterion}'; write epsilon")
+        for key in ("residual", "contact"):
+            if self.given(key) and self.criterion != "momentum":
+                yield self.wrong(key, f"belongs to criterion = 'momentum', not to '{self.criterion}'; write epsilon")
         if self.given("omega") and self.method != "relaxed":
             yield self.wrong("omega", f"belongs to method = 'relaxed', not to '{self.method}'; remove it")
         if self.method == "accelerated" and self.order not in ("coloured", "symmetric"):

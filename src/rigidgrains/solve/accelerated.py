@@ -23,6 +23,7 @@ from .orders import Coloured, Order, Symmetric
 from .pace import Pace
 from .residual import residual
 from .sweeps import SolveReport, Sweeps
+from .swings import EVERY, KEPT, Swings
 
 Array = NDArray[np.float64]
 
@@ -30,8 +31,9 @@ Array = NDArray[np.float64]
 PATIENCE = 5.0  # times L/d sweeps before growth is a reason to restart: earlier it costs twice the sweeps
 STRETCH = 3.0  # times L/d sweeps since the last restart, after which a slight growth is reason enough
 SLIGHT = 1.1
-GROWTH = 1.3, 4.0  # least and most of the growth that is reason at any time
+GROWTH = 2.0, 8.0  # least and most of the growth that is reason at any time
 PROGRESS = 0.7  # of the least change before: what sweeps between two restarts must get below to be left alone longer
+VAIN = 1  # times in a row that growth ends sweeps without such progress: then swings are looked for
 STRAIGHT = 0.93  # mean cosine between change and step since the last restart: above, it is not momentum that grows
 KINK = 16.0  # growth that is reason even then
 WAIT = 6.0  # times L/d sweeps without a change below all before: then it is reason after all
@@ -39,6 +41,8 @@ STEADY = 8.0  # times L/d sweeps after which momentum is held where changes and 
 ANGLE = 0.8  # the cosine between change and step that steady momentum keeps: less means too much momentum
 GAIN = 0.05  # of 1 - beta, per sweep, by what the cosine lacks
 LEAST, MOST = 0.01, 0.5  # of 1 - beta
+CALM = 1.0  # times L/d sweeps without momentum, where only single contacts are left
+BUSY = 20.0  # times L/d sweeps before that, and between
 RUNAWAY = 100.0  # over the least of all: back to the best forces
 SAVED = 0.25  # a gain worth a new checkpoint
 ROUNDING = 1e-30  # of |R|^2/m: smaller changes are none
@@ -107,13 +111,19 @@ class Momentum(Pace):
         self._sweeps = self._rescues = self._lowered = 0
         self._extent = extent_of(problem)
         self._growth, self._steady, self._damping = GROWTH[1], False, min(1.0 / self._extent, MOST)
+        self._vain, self._until, self._swings = 0, 0, Swings(self._work)
         self._begin_anew()
 
     def sweep(self, problem: ContactProblem, rng: Generator) -> int:
         """1. Extrapolate. 2. Sweep. 3. Judge the change, and choose the momentum of the next sweep."""
-        p = problem
+        p, swings = problem, self._swings
+        left_out = len(swings.rows) > 0 and self._beta > 0.0
+        if left_out:
+            swings.part(self._beta, p.forces, self._forces)
         carry_on(self._beta, p.forces, self._forces, self._start)
         carry_on(self._beta, p.motion, self._motion)
+        if left_out:
+            swings.take_out(p, self._start)
         made = self.order.turn(p, rng, fresh=self._fresh)
         self._fresh = False
         self._sweeps += made
@@ -121,6 +131,8 @@ class Momentum(Pace):
         size = math.sqrt(change) * math.sqrt(step)
         cosine = along / size if size > 0.0 else 0.0
         self.change = math.sqrt(change)
+        if self._sweeps > PATIENCE * self._extent - EVERY * KEPT:
+            swings.keep(self._sweeps, p.forces, self._start)
         self._choose(p, cosine, max(change, ROUNDING * square))
         return made
 
@@ -135,6 +147,12 @@ class Momentum(Pace):
     ) -> tuple[int, int, float]:
         made = self.sweep(problem, rng)
         return made, *changes(self._start, problem.forces, epsilon, delta)
+
+    def calm(self) -> None:
+        """No momentum for a while: it would keep the last contacts swinging."""
+        if self._sweeps >= self._until + BUSY * self._extent:
+            self._until = self._sweeps + math.ceil(CALM * self._extent)
+            self._restart()
 
     def finish(self, problem: ContactProblem, rng: Generator, *, converged: bool) -> bool:
         """Velocities from forces; the best forces seen, if the last are worse and were not good enough."""
@@ -166,14 +184,23 @@ class Momentum(Pace):
         if change <= SAVED * self._best_change:
             self._best_change = change
             self._best[0][:], self._best[1][:] = problem.forces, problem.motion
-        if plain:
+        if plain or self._sweeps < self._until:
             self._fresh = True
-        elif cosine < 0.0 or self._grown(change) or self._ripe():
-            self.restarts += 1
-            self._before = min(self._before, self._least)
-            self._begin_anew()
-        else:
+        elif cosine < 0.0 or self._ripe():
+            self._restart()
+        elif not self._grown(change):
             self._go_on(cosine)
+        elif self._vain >= VAIN and self._swings.find(problem.forces, self._start, self._weight):
+            self._before, self._least = min(self._before, self._least), change
+            self._turns, self._along = 0, 0.0
+            self._go_on(cosine)
+        else:
+            self._restart()
+
+    def _restart(self) -> None:
+        self.restarts += 1
+        self._before = min(self._before, self._least)
+        self._begin_anew()
 
     def _go_on(self, cosine: float) -> None:
         """More momentum, as Nesterov has it; steady momentum up to a bound that follows the cosine."""
@@ -193,9 +220,9 @@ class Momentum(Pace):
     def _grown(self, change: float) -> bool:
         """Whether changes have grown so far that momentum feeds them.
 
-        Where contacts slide, few of them may swing up and must be stopped early, again and again: the bound halves
-        when the sweeps since the last restart came to nothing, and doubles when they did not. Forces that have gone
-        straight on meet a contact that opens or slips: that growth passes.
+        Where contacts slide, few of them may swing up and must be stopped early: the bound halves when the sweeps
+        since the last restart came to nothing, and doubles when they did not. Forces that have gone straight on meet
+        a contact that opens or slips: that growth passes.
         """
         if self._sweeps <= PATIENCE * self._extent:
             return False
@@ -204,7 +231,8 @@ class Momentum(Pace):
         if straight and change <= KINK * self._least:
             return False
         if change > self._growth * self._least:
-            factor = 0.5 if self._least > PROGRESS * self._before else 2.0
+            vain = self._least > PROGRESS * self._before
+            self._vain, factor = (self._vain + 1, 0.5) if vain else (0, 2.0)
             self._growth = min(max(factor * self._growth, GROWTH[0]), GROWTH[1])
             return True
         late = not self._steady and self._sweeps - self._restarted > STRETCH * self._extent
@@ -215,10 +243,12 @@ class Momentum(Pace):
         self._theta, self._beta, self._fresh = 1.0, 0.0, True
         self._least, self._restarted = math.inf, self._sweeps
         self._turns, self._along = 0, 0.0
+        self._swings.begin_anew()
 
     def _rescue(self, problem: ContactProblem) -> None:
         """Back to the best forces."""
         problem.forces[:], problem.motion[:] = self._best
+        self._swings.forget()
         self._rescues += 1
         self.restarts += 1
         self.trouble = f"{self._rescues} times back to the best forces"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .accelerated import AcceleratedSweeps
 from .settings import METHODS, make_solver
 from .sweeps import Sweeps
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 def choose_solver(solver: Sweeps | str | None, settings: Solver | None = None) -> Sweeps:
     """Make of it what finds the forces. A name takes the defaults of its method, and the gap policy of the scene."""
     if solver is None:
-        return Sweeps() if settings is None else make_solver(settings)
+        return AcceleratedSweeps() if settings is None else make_solver(settings)
     if isinstance(solver, str):
         return _by_name(solver, settings)
     if isinstance(solver, type) or not hasattr(solver, "solve"):

@@ -16,7 +16,8 @@ from ..arguments import is_number
 from ..contacts import ContactProblem
 from ..detect.clusters import find_clusters
 from ..theory import rigid_sweeps
-from .residual import missing_overlap, momentum_error, residual
+from .power import momentum_error
+from .residual import missing_overlap, residual, worst_contact
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -36,12 +37,14 @@ class Verdict(NamedTuple):
     """What a criterion found: whether it is met, and what it measured for that; NaN where it did not look.
 
     excess : what it measured over what it allows
+    nearly : whether only single contacts stand in the way
     """
 
     met: bool
     residual: float = math.nan
     momentum_error: float = math.nan
     excess: float = math.nan
+    nearly: bool = False
 
 
 class StateCriterion(Protocol):
@@ -159,24 +162,32 @@ class ResidualCriterion:
 
 @dataclass(frozen=True)
 class MomentumCriterion:
-    """The momentum error is at most epsilon: the packing carries its load. The residual must be small as well.
+    """The momentum error is at most epsilon: the packing carries its load. Each contact must obey its law as well.
 
+    residual : of all contacts, root mean square
+    contact  : what a single one may lack, over |R| + <|R|>: half of what a certificate accepts; math.inf for any
     To resolve a change dF of a load F ask for an epsilon of about dF/(100 F).
     """
 
     epsilon: float = 1e-2
     residual: float = 1e-3
+    contact: float = 2.5e-3
 
     def __post_init__(self) -> None:
         _check("epsilon", self.epsilon, least=0.0)
         _check("residual", self.residual, least=0.0)
+        if self.contact != math.inf:
+            _check("contact", self.contact, least=0.0)
 
     def judge(self, problem: ContactProblem) -> Verdict:
         local = residual(problem)
         if not local <= self.residual:
             return Verdict(False, local, excess=_over(local, self.residual))
         whole = momentum_error(problem)
-        return Verdict(whole <= self.epsilon, local, whole, _over(whole, self.epsilon))
+        if not whole <= self.epsilon or self.contact == math.inf:
+            return Verdict(whole <= self.epsilon, local, whole, _over(whole, self.epsilon))
+        worst = worst_contact(problem)
+        return Verdict(worst <= self.contact, local, whole, _over(worst, self.contact), nearly=worst > self.contact)
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ def judge(forces: Array, last_forces: Array, start: Array, weight: Array) -> tup
     weight : like forces, 1/m_n and 1/m_t. A sweep changes a force by m times its gradient, so these are products of
              gradients with steps, whatever the masses.
     """
-    if threads.get_threads() == 1:
+    if len(forces) <= threads.PART or threads.get_threads() == 1:
         alone: tuple[float, float, float, float] = judge_parts(threads.PART, forces, last_forces, start, weight)
         return alone
     found: tuple[float, float, float, float] = total(

@@ -47,6 +47,9 @@ class Pace:
         """Sweep; returns how often, the number of contacts with |dR| > epsilon |R| + delta, and the sum of |R|."""
         return 1, *self.order.checked_sweep(problem, rng, epsilon, delta)
 
+    def calm(self) -> None:
+        """Only single contacts are not settled yet: no news has to travel any more."""
+
     def finish(self, problem: ContactProblem, rng: Generator, *, converged: bool) -> bool:
         """Bring forces and velocities into the state that is handed back; returns whether anything was left to do."""
         return False

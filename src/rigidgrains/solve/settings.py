@@ -58,7 +58,7 @@ def _criterion(settings: Solver) -> Criterion:
     if settings.criterion == "residual":
         return ResidualCriterion(settings.epsilon)
     if settings.criterion == "momentum":
-        return MomentumCriterion(settings.epsilon, settings.residual)
+        return MomentumCriterion(settings.epsilon, settings.residual, settings.contact)
     if settings.criterion == "overlap":
         return OverlapCriterion(settings.epsilon)
     return LocalCriterion(settings.epsilon, settings.delta)

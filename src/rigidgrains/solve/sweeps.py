@@ -38,7 +38,7 @@ class SolveReport:
 
     updates    : contact updates, sweeps times candidates
     mean_force : <|R|> over all candidates (N)
-    residual, momentum_error : as solve/residual.py defines them; NaN where no criterion asked
+    residual, momentum_error : as residual.py and power.py define them; NaN where no criterion asked
     restarts   : how often accelerated sweeps began anew
     why        : what ended the sweeps
     """
@@ -183,6 +183,8 @@ class Sweeps:
             likely = sweeps >= soon and verdict.excess * pace.change <= before
             if likely or sweeps >= min(look, most):
                 verdict, before = criterion.judge(problem), pace.change
+                if verdict.nearly:
+                    pace.calm()
                 soon, look = sweeps + max(LOOK, sweeps // 64), sweeps + max(LOOK, sweeps // 8)
         return sweeps, verdict
 

@@ -135,7 +135,7 @@ def _setting_rows(simulation: Simulation) -> Iterable[tuple[str, str]]:
     if bodies.count:
         yield "radius", _range(float(bodies.radius.min()), float(bodies.radius.max()), "m")
     yield "walls", ", ".join(wall.name for wall in bodies.walls) or "none"
-    yield "solver", f"{type(solver).__name__}, order {_name(solver.order)}, {_name(solver.criterion)}"
+    yield "solver", f"{type(solver).__name__}, order {type(solver.order).__name__}, {_name(solver.criterion)}"
     yield "seed", str(simulation.seed)
     if not simulation.steps:
         yield "time step", _quantity(simulation.dt, "s")
