@@ -1,6 +1,8 @@
-"""Kernels that were compiled from older sources are forgotten, those of the present ones kept."""
+"""Kernels compiled from older sources are forgotten, those of the present ones kept; on the first run two compile."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -25,5 +27,62 @@ def test_only_kernels_older_than_any_source_are_dropped(beside, tmp_path, monkey
     ]:
         path.touch()
         os.utime(path, (time, time))
-    compiled._forget_stale_kernels()
+    assert compiled._forget_stale_kernels()  # some are left
     assert sorted(path.name for path in folder.iterdir()) == ["fresh.nbi"]
+
+
+def test_two_processes_compile_on_the_first_run_only(monkeypatch):
+    """Once, if nothing is compiled yet, and never by the second process itself."""
+    begun = []
+
+    class Process:
+        def __init__(self, words, **_):
+            begun.append(words[1:])
+
+        def wait(self):
+            return 0
+
+    monkeypatch.setattr(compiled.subprocess, "Popen", Process)
+    monkeypatch.setattr(compiled.os, "cpu_count", lambda: 2)
+    monkeypatch.delenv("RIGIDGRAINS_AHEAD", raising=False)
+    for cold, ahead, expected in ((True, None, 1), (False, None, 0), (True, "1", 0)):
+        begun.clear()
+        if ahead:
+            monkeypatch.setenv("RIGIDGRAINS_AHEAD", ahead)
+        monkeypatch.setattr(compiled, "_cold", cold)
+        compiled.compile_ahead()
+        compiled.compile_ahead()
+        assert begun == [["-m", "rigidgrains.ahead"]] * expected
+
+
+def test_a_process_that_cannot_begin_does_no_harm(monkeypatch):
+    def refuse(*_, **__):
+        raise PermissionError("no processes here")
+
+    monkeypatch.setattr(compiled.subprocess, "Popen", refuse)
+    monkeypatch.setattr(compiled.os, "cpu_count", lambda: 2)
+    monkeypatch.delenv("RIGIDGRAINS_AHEAD", raising=False)
+    monkeypatch.setattr(compiled, "_cold", True)
+    compiled.compile_ahead()
+
+
+def test_what_is_compiled_ahead_is_what_steps_call():
+    """The same signatures: a step after it compiles nothing of the solver."""
+    code = """
+import numpy as np
+from rigidgrains import ahead, Scene, Simulation
+from rigidgrains.solve import colouring, momentum, power, residual
+kernels = [colouring.coloured_sweep, momentum.judge_parts, momentum._carry_on, momentum._carry_on_to, residual._squares,
+           residual._worst, residual._impulse, power._powers, power._collect, power._pushed]
+ahead.main()
+assert all(len(kernel.signatures) == 1 for kernel in kernels), [len(kernel.signatures) for kernel in kernels]
+scene = Scene(dimension=2, gravity=(0, -10), friction=0.5)
+scene.add_grains(positions=[[0, 0.5], [0, 1.5], [1, 0.5]], radius=0.5)
+scene.add_plane("floor", point=(0, 0), normal=(0, 1))
+simulation = Simulation(scene, dt=0.01)
+simulation.run(steps=3)
+assert simulation.last_solve.converged and simulation.last_solve.sweeps > 0
+assert all(len(kernel.signatures) == 1 for kernel in kernels), [len(kernel.signatures) for kernel in kernels]
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import tempfile
+import threading
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 _HERE = Path(__file__).parent
+_AHEAD = "RIGIDGRAINS_AHEAD"  # set for the process that compiles ahead
 
 
 def _user_cache() -> Path | None:
@@ -42,9 +48,12 @@ def _ensure_cache_folder() -> None:
     os.environ["NUMBA_CACHE_DIR"] = str(folder) if owned else tempfile.mkdtemp(prefix="rigidgrains-")
 
 
-def _forget_stale_kernels() -> None:
-    """Drop compiled kernels older than any source file: Numba does not see that a kernel calls a changed law."""
-    newest = 0.0
+def _forget_stale_kernels() -> bool:
+    """Drop compiled kernels older than any source file: Numba does not see that a kernel calls a changed law.
+
+    Returns whether there were others.
+    """
+    newest, some = 0.0, False
     indices: list[Path] = []
     rooms: set[str] = set()
     for folder, _, names in os.walk(_HERE):
@@ -61,15 +70,36 @@ def _forget_stale_kernels() -> None:
         try:
             if index.stat().st_mtime < newest:
                 index.unlink(missing_ok=True)
+            else:
+                some = True
         except OSError:  # another process was faster, or the folder is read-only
             continue
+    return some
+
+
+def compile_ahead() -> None:
+    """On the first run ever let another process compile what finds the forces, while this one compiles the rest.
+
+    Each takes from the cache what the other has put there. Where that cannot be, nothing is lost but time.
+    """
+    global _cold
+    if _cold and sys.executable and (os.cpu_count() or 1) > 1 and _AHEAD not in os.environ:
+        quiet = subprocess.DEVNULL
+        with suppress(OSError):
+            process = subprocess.Popen(
+                [sys.executable, "-m", "rigidgrains.ahead"], env={**os.environ, _AHEAD: "1"}, stdin=quiet, stdout=quiet,
+                stderr=quiet,
+            )  # fmt: skip
+            threading.Thread(target=process.wait, daemon=True).start()
+    _cold = False
 
 
 _ensure_cache_folder()
-_forget_stale_kernels()
+_cold = not _forget_stale_kernels()
 
 from numba import njit  # noqa: E402  (the cache folder must be set before Numba is imported)
 
-kernel = njit(cache=True, nogil=True, error_model="numpy")  # several may run side by side, see threads.py
-law = njit(error_model="numpy")  # for plain functions that kernels call: they are cached with their callers
-inlined = njit(error_model="numpy", inline="always")  # where a call would double the cost of a loop
+_common: Any = {"error_model": "numpy", "no_cfunc_wrapper": True}  # nobody calls kernels from C
+kernel = njit(cache=True, nogil=True, **_common)  # several may run side by side, see threads.py
+law = njit(**_common)  # for plain functions that kernels call: they are cached with their callers
+inlined = njit(inline="always", **_common)  # where a call would double the cost of a loop

@@ -15,6 +15,7 @@ from . import integrate
 from .arguments import check_end, check_scene, check_seed
 from .bodies import Bodies, keep_motion, top_speed
 from .cell import CellError
+from .compiled import compile_ahead
 from .contacts import Contacts
 from .detect.neighbours import Neighbours
 from .flow import LARGEST, strain_rate
@@ -65,6 +66,7 @@ class Simulation:
         seed: int | None = None,
         sort: bool | None = None,
     ) -> None:
+        compile_ahead()
         if isinstance(scene, Bodies):
             self.bodies = scene
             self.solver = choose_solver(solver)

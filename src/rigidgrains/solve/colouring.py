@@ -48,7 +48,7 @@ def coloured_sweep(  # type: ignore[no-untyped-def]
             for tile in range(own[0], own[1]):
                 for k in colours[at:end]:
                     first, last = begin[tile, k], begin[tile + 1, k]
-                    sweep_some(first, last, True, sequence, motion, pairs, geometry, forces, dt, rate)
+                    sweep_some(first, last, not alone[k], sequence, motion, pairs, geometry, forces, dt, rate)
             at = end
         else:
             k = colours[at]

@@ -38,12 +38,9 @@ def loops(problem: ContactProblem) -> Loops:
 def apply_forces(problem: ContactProblem) -> None:
     """Bring the velocities up to date with the carried forces, in the order of the rows."""
     by = problem.colouring
-    if by is None:
+    if by is None or problem.count < colouring.WORTH:
         loops(problem).apply_forces(*problem.arrays, problem.dt)
         return
     loop, meeting = loops(problem).coloured_forces, new_meeting()
     what = meeting, by.start, by.alone, *problem.arrays, problem.dt
-    if problem.count < colouring.WORTH:
-        loop(0, 1, *what)
-    else:
-        together(lambda thread, threads: loop(thread, threads, *what), meeting)
+    together(lambda thread, threads: loop(thread, threads, *what), meeting)

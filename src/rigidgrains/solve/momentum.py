@@ -108,8 +108,8 @@ def judge_some(first, end, forces, last_forces, start, weight):  # type: ignore[
 @kernel
 def judge_parts(part, forces, last_forces, start, weight):  # type: ignore[no-untyped-def]
     """The sums over all, part by part, as threads would add them."""
-    along, change, step, square = judge_some(0, min(part, len(forces)), forces, last_forces, start, weight)
-    for first in range(part, len(forces), part):
+    along, change, step, square = 0.0, 0.0, 0.0, 0.0
+    for first in range(0, len(forces), part):
         a, c, s, q = judge_some(first, min(first + part, len(forces)), forces, last_forces, start, weight)
         along, change, step, square = along + a, change + c, step + s, square + q
     return along, change, step, square
