@@ -51,9 +51,9 @@ def _ensure_cache_folder() -> None:
 def _forget_stale_kernels() -> bool:
     """Drop compiled kernels older than any source file: Numba does not see that a kernel calls a changed law.
 
-    Returns whether there were others.
+    Returns whether there are others where Numba will look.
     """
-    newest, some = 0.0, False
+    newest, some, chosen = 0.0, False, os.environ.get("NUMBA_CACHE_DIR")
     indices: list[Path] = []
     rooms: set[str] = set()
     for folder, _, names in os.walk(_HERE):
@@ -63,7 +63,7 @@ def _forget_stale_kernels() -> bool:
                 newest = max(newest, os.stat(os.path.join(folder, name)).st_mtime)
             elif name.endswith(".nbi"):
                 indices.append(Path(folder, name))
-    for cache in (os.environ.get("NUMBA_CACHE_DIR"), _user_cache()):
+    for cache in (chosen, _user_cache()):
         if cache is not None:  # there Numba names a folder after the source's folder and a hash of its path
             indices += [index for room in rooms for index in Path(cache).glob(f"{room}_*/*.nbi")]
     for index in indices:
@@ -71,7 +71,7 @@ def _forget_stale_kernels() -> bool:
             if index.stat().st_mtime < newest:
                 index.unlink(missing_ok=True)
             else:
-                some = True
+                some |= chosen is None or Path(chosen) in index.parents
         except OSError:  # another process was faster, or the folder is read-only
             continue
     return some
