@@ -29,6 +29,7 @@ INKS = (BLUE, RED, GREEN, ORANGE, PINK, SKY, BLACK)
 ROUNDING = 1e-15  # a residual below is zero
 FEW = 50  # rows, of which none is left beyond the axis
 LITTLE = 1e-9  # of the pressure: a shear stress below is zero
+NOTHING = 1e-6  # of a load: less is not shown
 FORCE = ".force"  # ends the column of a spring
 MOST_WALLS = 6  # curves; the walls that carry least are left out
 
@@ -148,6 +149,7 @@ def rigidity(axes: Axes, record: Record) -> None:
         axes.axhline(MISSES[1], color=RED, lw=0.9, ls="--", label="soft above")
         axes.set(ylabel="share of the load missing")
         _logarithmic(axes)
+        axes.set_ylim(bottom=max(axes.get_ylim()[0], NOTHING))
         return
     extent = np.where(record["cluster"] >= 2.0, record["cluster_extent"], np.nan)
     _line(axes, record, _positive(record["diffusion_length"] / extent), BLUE, "")
