@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from builders import chain, cloud, prepare
+from builders import chain, cloud, column, prepare
 
 from rigidgrains.solve import accelerated
 from rigidgrains.solve.accelerated import AcceleratedSweeps
-from rigidgrains.solve.criteria import (
-    ResidualCriterion,
-)
+from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion, ResidualCriterion
 from rigidgrains.solve.momentum import judge_some
 from rigidgrains.solve.orders import Coloured
+from rigidgrains.solve.sweeps import Sweeps
 
 DT = 0.01
 TIGHT = {"criterion": ResidualCriterion(1e-12), "max_sweeps": 20_000}
@@ -91,6 +90,41 @@ def test_growth_of_what_goes_straight_on_passes(cosine, rescued, restarts):
     assert pace.restarts - before == restarts
     pace._choose(problem, cosine, 17.0 if restarts == 0 else 1.0)
     assert pace.restarts - before == 1
+
+
+def test_single_contacts_settle_without_momentum():
+    """After 20 L/d sweeps, for L/d of them; and not again before as many more have passed."""
+    _, pace, restarts = scripted_pace()
+    extent = pace._extent
+    pace._sweeps = int(19 * extent)
+    pace.calm()
+    assert pace.restarts == 0
+    pace._sweeps = int(20 * extent) + 1
+    pace.calm()
+    assert pace.restarts == 1
+    assert restarts(*[1.0] * int(extent - 1)) == 0
+    assert pace._beta == 0.0
+    restarts(*[1.0] * 20)
+    assert pace._beta > 0.5
+    before = pace.restarts
+    pace.calm()
+    assert pace.restarts == before
+
+
+@pytest.mark.parametrize(
+    ("sweeps", "criterion", "met", "nearly"),
+    [
+        (3, MomentumCriterion(1e9, residual=1e9), False, True),
+        (3, MomentumCriterion(1e-3, residual=1e9), False, False),
+        (3, MomentumCriterion(1e9, residual=1e-3), False, False),
+        (4000, MomentumCriterion(), True, False),
+    ],
+)
+def test_a_verdict_tells_when_only_single_contacts_are_left(sweeps, criterion, met, nearly):
+    problem = prepare(column(12), DT)
+    Sweeps(criterion=FixedSweeps(sweeps)).solve(problem, np.random.default_rng(0))
+    verdict = criterion.judge(problem)
+    assert (verdict.met, verdict.nearly) == (met, nearly)
 
 
 def scripted_pace():
