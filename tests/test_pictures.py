@@ -285,3 +285,13 @@ def test_help_loads_no_plotting():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(("solver", "label"), [(None, "share of the load missing"), ("sweeps", "extent of cluster")])
+def test_a_history_is_judged_as_its_report(solver, label):
+    """By the momentum error where the criterion measured it, else by the diffusion length."""
+    history = History()
+    report = Simulation(triangular(4, 4), dt=1e-2, solver=solver).observe(history).run(steps=4)
+    assert (report.rigidity["momentum_error"] is not None) is (solver is None)
+    labels = [axes.get_ylabel() for axes in draw_history(history).axes]
+    assert sum(label in text for text in labels) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -124,6 +125,7 @@ class History(Observer):
     names      : of the columns
     wall_force : force of the grains on each wall (walls, 3) in N, one entry per row; zero for walls that are not there
     wall_names : the walls of the scene
+    by_momentum : whether rigidity is judged by the momentum error, as in the report, or by the diffusion length
     """
 
     def __init__(self) -> None:
@@ -131,6 +133,7 @@ class History(Observer):
         self.rows: list[tuple[float, ...]] = []
         self.wall_force: list[NDArray[np.float64]] = []
         self.wall_names: list[str] = []
+        self.by_momentum = False
 
     def look(self, simulation: Simulation) -> None:
         now = figures(simulation)
@@ -138,6 +141,7 @@ class History(Observer):
         self.rows.append(tuple(float(value) for value in now.values()))
         self.wall_force.append(measure.forces_on_all_walls(simulation.bodies, simulation.contacts))
         self.wall_names = [wall.name for wall in simulation.bodies.all_walls]
+        self.by_momentum = math.isfinite(simulation.last_solve.momentum_error)
 
     def finish(self, simulation: Simulation) -> None:
         """The last step is always recorded."""

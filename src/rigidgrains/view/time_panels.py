@@ -65,7 +65,7 @@ class Record:
                 )
             rows = np.array(source.rows, dtype=float).reshape(-1, len(source.names))
             force = np.array(source.wall_force, dtype=float).reshape(len(rows), -1, 3)
-            return cls(dict(zip(source.names, rows.T)), force, source.wall_names)
+            return cls(dict(zip(source.names, rows.T)), force, source.wall_names, source.by_momentum)
         columns = dict(source.history)
         force, names = columns.pop("wall_force") if "wall_force" in columns else source.wall_force, source.wall_names
         meter = source.report.get("rigidity", {})
