@@ -8,12 +8,13 @@ from builders import chain, cloud, column, prepare
 
 from rigidgrains.solve import accelerated
 from rigidgrains.solve.accelerated import AcceleratedSweeps
-from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion, ResidualCriterion
+from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion, ResidualCriterion, Verdict
 from rigidgrains.solve.momentum import judge_some
 from rigidgrains.solve.orders import Coloured
 from rigidgrains.solve.sweeps import Sweeps
 
 DT = 0.01
+NEARLY = Verdict(False, nearly=True)
 TIGHT = {"criterion": ResidualCriterion(1e-12), "max_sweeps": 20_000}
 
 
@@ -94,20 +95,20 @@ def test_growth_of_what_goes_straight_on_passes(cosine, rescued, restarts):
 
 def test_single_contacts_settle_without_momentum():
     """After 20 L/d sweeps, for L/d of them; and not again before as many more have passed."""
-    _, pace, restarts = scripted_pace()
+    problem, pace, restarts = scripted_pace()
     extent = pace._extent
     pace._sweeps = int(19 * extent)
-    pace.calm()
+    pace.told(problem, NEARLY)
     assert pace.restarts == 0
     pace._sweeps = int(20 * extent) + 1
-    pace.calm()
+    pace.told(problem, NEARLY)
     assert pace.restarts == 1
     assert restarts(*[1.0] * int(extent - 1)) == 0
     assert pace._beta == 0.0
     restarts(*[1.0] * 20)
     assert pace._beta > 0.5
     before = pace.restarts
-    pace.calm()
+    pace.told(problem, NEARLY)
     assert pace.restarts == before
 
 

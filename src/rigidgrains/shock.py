@@ -26,6 +26,18 @@ def shock_law(r_n, r_tt, mu):  # type: ignore[no-untyped-def]
     return choose(apart, 0.0, r_n), choose(apart, 0.0, factor)
 
 
+def opening_law(r_n, r_tt, mu, ratio):  # type: ignore[no-untyped-def]
+    """Normal force of a contact that opens as it slides, V_n = mu |V_t|, from the force that would make it stick.
+
+    ratio : m_n/m_t
+    The whole force is the one within the cone that is nearest to the sticking force, by |dR|^2/m. This is no friction
+    of Coulomb's, whose contacts slide without opening; the two agree on every contact that does not slide.
+    """
+    length = sqrt(r_tt)
+    pushed = (r_n + mu * ratio * length) / (1.0 + mu * mu * ratio)
+    return choose(length > mu * r_n, pushed, r_n)
+
+
 def general_shock_law(gap, u, w, mu, dt):  # type: ignore[no-untyped-def]
     """General form for a coupled effective mass: the three steps of the paper in the frame (n, t1, t2).
 

@@ -42,8 +42,8 @@ def compare(
         A scene in TOML, a problem in FCLIB's HDF5 format, or a folder of them.
     solvers
         Names with commas between them: random, symmetric, coloured, relaxed, accelerated, accelerated_symmetric,
-        random_blocks, random_sequential, ordered, parallel, referee; for problem files random, symmetric, accelerated,
-        referee.
+        holding (accelerated, for a packing that is known to carry its load), random_blocks, random_sequential, ordered,
+        parallel, referee; for problem files random, symmetric, accelerated, referee.
     step
         Step of the scene whose problem is solved, counted from 1. Default: the last.
     warm

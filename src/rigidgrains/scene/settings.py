@@ -219,6 +219,10 @@ class Solver(Section):
     slack: Fraction = Field(default=0.0, description="overlap that is left alone where gap removes it (mean radii)")
 
     sleep: bool = Field(default=False, description="leave clusters at rest out of the sweeps until they are disturbed")
+    hold: bool = Field(
+        default=False,
+        description="accelerated: look for forces that hold a packing at rest, where none are carried over",
+    )
 
     def model_post_init(self, _: Any) -> None:
         """Defaults that depend on other keys; they do not count as given."""
@@ -259,6 +263,10 @@ class Solver(Section):
             yield self.wrong("criterion", f"counts plain sweeps, not those of '{self.method}'; take 'momentum'")
         if self.sleep and self.criterion in ("global", "rigid"):
             yield self.wrong("sleep", f"does not go with criterion = '{self.criterion}'; take 'local' or 'residual'")
+        if self.hold and (self.method != "accelerated" or self.order != "coloured"):
+            yield self.wrong("hold", "belongs to method = 'accelerated' with order = 'coloured'; remove it")
+        if self.hold and (self.sleep or self.criterion not in EPSILON):
+            yield self.wrong("hold", f"needs a criterion that looks at the state: {', '.join(EPSILON)}; and no sleep")
         if self.given("max_sweeps") and self.criterion == "fixed":
             yield self.wrong("max_sweeps", "bounds the other criteria, not 'fixed'; remove it or write sweeps")
         if self.slack > 0.0 and self.gap in ("g_pos", 0.0):

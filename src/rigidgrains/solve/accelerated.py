@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from ..contacts import ContactProblem
 from ..memory import copy_rows
-from .criteria import Criterion, MomentumCriterion, RigidSweeps
+from .criteria import Criterion, MomentumCriterion, RigidSweeps, Verdict, looks_at_state
+from .dilation import Dilation
 from .kernels import changes
 from .loops import apply_forces
 from .momentum import carry_on, extent_of, judge
@@ -43,6 +44,7 @@ GAIN = 0.05  # of 1 - beta, per sweep, by what the cosine lacks
 LEAST, MOST = 0.01, 0.5  # of 1 - beta
 CALM = 1.0  # times L/d sweeps without momentum, where only single contacts are left
 BUSY = 20.0  # times L/d sweeps before that, and between
+CLOSING = 4  # sweeps without momentum after dilation: single contacts settle at once
 RUNAWAY = 100.0  # over the least of all: back to the best forces
 SAVED = 0.25  # a gain worth a new checkpoint
 ROUNDING = 1e-30  # of |R|^2/m: smaller changes are none
@@ -54,26 +56,33 @@ class AcceleratedSweeps(Sweeps):
     """Sweeps with momentum. What is hard for them is reported, and solved by plain sweeps as far as these get.
 
     order : "coloured" or "symmetric" (there and back, two sweeps a turn); another order does not converge
+    hold  : look first for forces that hold a packing at rest, where none are carried over; see dilation.py. By colours,
+            and with a criterion that looks at the state
     Criteria as for Sweeps, without RigidSweeps, which counts plain sweeps.
     """
 
     order: str | Order = "coloured"
     criterion: Criterion = field(default_factory=MomentumCriterion)
+    hold: bool = False
 
     def __post_init__(self, rigidity: float | None) -> None:
         super().__post_init__(rigidity)
         if not isinstance(self.order, Coloured | Symmetric):
             name = type(self.order).__name__
             raise ValueError(f"order {name} does not converge with momentum; choose 'coloured' or 'symmetric'")
+        if self.hold and not self.order.coloured:
+            raise ValueError("hold = True is known to sweeps by colours alone; take order = 'coloured'")
 
     def solve(self, problem: ContactProblem, rng: Generator) -> SolveReport:
         if isinstance(self.criterion, RigidSweeps):
             raise ValueError("rigidity counts plain sweeps; give AcceleratedSweeps a MomentumCriterion, or use Sweeps")
+        if self.hold and (self.sleep or not looks_at_state(self.criterion)):
+            raise ValueError("hold = True needs looks at the state; take a MomentumCriterion, and sleep = False")
         return super().solve(problem, rng)
 
     def _pace(self, order: Order, problem: ContactProblem) -> Pace:
         assert isinstance(order, Coloured | Symmetric)
-        return Momentum(order, problem)
+        return Momentum(order, problem, hold=self.hold)
 
 
 class Momentum(Pace):
@@ -82,15 +91,20 @@ class Momentum(Pace):
     order: Coloured | Symmetric
     _theta: float
     _beta: float
+    _lowest: float
+    _best_change: float
+    _before: float
     _least: float
+    _vain: int
+    _since: int
     _restarted: int
     _turns: int
     _along: float
     _fresh: bool
 
-    def __init__(self, order: Coloured | Symmetric, problem: ContactProblem) -> None:
+    def __init__(self, order: Coloured | Symmetric, problem: ContactProblem, *, hold: bool = False) -> None:
         super().__init__(order)
-        self._work = problem.work
+        self._work, self._hold = problem.work, hold
         self._free = self._work.take("free", len(problem.motion), 6)
         self._free[:] = problem.motion[:, :6]
 
@@ -100,19 +114,19 @@ class Momentum(Pace):
         self._start = self._like(forces, "start")  # where a sweep started
         self._forces, self._motion = self._like(forces, "forces"), self._like(motion, "motion")  # after the one before
         self._best = self._like(forces, "best forces"), self._like(motion, "best motion")
-        for kept in (self._forces, self._best[0]):
-            copy_rows(forces, kept)
-        for kept in (self._motion, self._best[1]):
-            copy_rows(motion, kept)
+        copy_rows(forces, self._forces)
+        copy_rows(motion, self._motion)
         self._weight = self._like(forces, "weight")
         np.divide(1.0, problem.geometry[:, 5:6], out=self._weight)
         np.divide(1.0, problem.geometry[:, 4], out=self._weight[:, 0])
-        self._lowest = self._best_change = self._before = math.inf
-        self._sweeps = self._rescues = self._lowered = 0
-        self._extent = extent_of(problem)
-        self._growth, self._steady, self._damping = GROWTH[1], False, min(1.0 / self._extent, MOST)
-        self._vain, self._until, self._swings = 0, 0, Swings(self._work)
-        self._begin_anew()
+        self._sweeps = self._rescues = 0
+        self._extent, self._swings = extent_of(problem), Swings(self._work)
+        self._dilation = Dilation()
+        self._take_up(problem)
+
+    def watch(self, problem: ContactProblem) -> None:
+        if self._hold:
+            self._dilation.begin(problem, self._extent)
 
     def sweep(self, problem: ContactProblem, rng: Generator) -> int:
         """1. Extrapolate. 2. Sweep. 3. Judge the change, and choose the momentum of the next sweep."""
@@ -124,14 +138,14 @@ class Momentum(Pace):
         carry_on(self._beta, p.motion, self._motion)
         if left_out:
             swings.take_out(p, self._start)
-        made = self.order.turn(p, rng, fresh=self._fresh)
+        made = self.order.turn(p, rng, fresh=self._fresh, opens=self._dilation.on)
         self._fresh = False
         self._sweeps += made
         along, change, step, square = judge(p.forces, self._forces, self._start, self._weight)
         size = math.sqrt(change) * math.sqrt(step)
         cosine = along / size if size > 0.0 else 0.0
         self.change = math.sqrt(change)
-        if self._sweeps > PATIENCE * self._extent - EVERY * KEPT:
+        if self._sweeps - self._since > PATIENCE * self._extent - EVERY * KEPT:
             swings.keep(self._sweeps, p.forces, self._start)
         self._choose(p, cosine, max(change, ROUNDING * square))
         return made
@@ -148,9 +162,16 @@ class Momentum(Pace):
         made = self.sweep(problem, rng)
         return made, *changes(self._start, problem.forces, epsilon, delta)
 
-    def calm(self) -> None:
-        """No momentum for a while: it would keep the last contacts swinging."""
-        if self._sweeps >= self._until + BUSY * self._extent:
+    def told(self, problem: ContactProblem, verdict: Verdict) -> None:
+        """Change the law where dilation has done its work; where few contacts are left, calm them.
+
+        Calm is sweeps without momentum, which would keep the last contacts swinging.
+        """
+        if self._dilation.changes(problem, verdict, self._sweeps):
+            self.restarts += 1
+            self._take_up(problem)
+            self._until = self._sweeps + CLOSING
+        elif verdict.nearly and self._sweeps >= self._until + BUSY * self._extent:
             self._until = self._sweeps + math.ceil(CALM * self._extent)
             self._restart()
 
@@ -197,6 +218,16 @@ class Momentum(Pace):
         else:
             self._restart()
 
+    def _take_up(self, problem: ContactProblem) -> None:
+        """Begin with a law: nothing that came before is a measure of what comes."""
+        copy_rows(problem.forces, self._best[0])
+        copy_rows(problem.motion, self._best[1])
+        self._lowest = self._best_change = self._before = math.inf
+        self._since = self._lowered = self._sweeps
+        self._growth, self._steady, self._damping = GROWTH[1], False, min(1.0 / self._extent, MOST)
+        self._vain = self._until = 0
+        self._begin_anew()
+
     def _restart(self) -> None:
         self.restarts += 1
         self._before = min(self._before, self._least)
@@ -212,7 +243,7 @@ class Momentum(Pace):
 
     def _ripe(self) -> bool:
         """Whether it is time for steady momentum: loads have crossed the packing, and what is left is all over it."""
-        if self._steady or self._sweeps <= STEADY * self._extent:
+        if self._steady or self._sweeps - self._since <= STEADY * self._extent:
             return False
         self._steady = True
         return True
@@ -224,7 +255,7 @@ class Momentum(Pace):
         since the last restart came to nothing, and doubles when they did not. Forces that have gone straight on meet
         a contact that opens or slips: that growth passes.
         """
-        if self._sweeps <= PATIENCE * self._extent:
+        if self._sweeps - self._since <= PATIENCE * self._extent:
             return False
         straight = self._steady and self._rescues == 0 and self._along > STRAIGHT * self._turns
         straight = straight and self._sweeps - self._lowered <= WAIT * self._extent

@@ -30,11 +30,14 @@ def find_colouring(problem: ContactProblem, among: Index) -> Colouring:
 
 @kernel
 def coloured_sweep(  # type: ignore[no-untyped-def]
-    thread, threads, meeting, colours, sequence, start, alone, tiles, motion, pairs, geometry, forces, dt
+    thread, threads, meeting, colours, sequence, start, alone, tiles, motion, pairs, geometry, forces, dt, opens=False
 ):
     """What one thread has to do: its tiles, and its share of colour after colour beyond them.
 
-    The bits do not depend on how many threads share. tiles : which colours are within tiles, and where these begin
+    The bits do not depend on how many threads share.
+
+    tiles : which colours are within tiles, and where these begin
+    opens : whether contacts open as they slide, see dilation.py
     """
     inner, begin = tiles
     rate = 1.0 / dt
@@ -48,27 +51,31 @@ def coloured_sweep(  # type: ignore[no-untyped-def]
             for tile in range(own[0], own[1]):
                 for k in colours[at:end]:
                     first, last = begin[tile, k], begin[tile + 1, k]
-                    sweep_some(first, last, not alone[k], sequence, motion, pairs, geometry, forces, dt, rate)
+                    sweep_some(first, last, not alone[k], sequence, motion, pairs, geometry, forces, dt, rate, opens)
             at = end
         else:
             k = colours[at]
             first, last = shared_colour(k, start, alone, thread, threads)
-            sweep_some(first, last, not alone[k], sequence, motion, pairs, geometry, forces, dt, rate)
+            sweep_some(first, last, not alone[k], sequence, motion, pairs, geometry, forces, dt, rate, opens)
             at += 1
         meet(meeting, threads)
 
 
 @kernel
-def sweep_some(first, last, free, sequence, motion, pairs, geometry, forces, dt, rate):  # type: ignore[no-untyped-def]
+def sweep_some(  # type: ignore[no-untyped-def]
+    first, last, free, sequence, motion, pairs, geometry, forces, dt, rate, opens
+):
     """Update some contacts of a sequence; free : they share no movable body."""
     if free:
-        first = sweep_lanes(first, last, sequence, motion, pairs, geometry, forces, dt, rate)
+        first = sweep_lanes(first, last, sequence, motion, pairs, geometry, forces, dt, rate, opens)
     for at in range(first, last):
-        update(sequence[at], motion, pairs, geometry, forces, dt, rate)
+        update(sequence[at], motion, pairs, geometry, forces, dt, rate, opens)
 
 
 @kernel
-def sweep_lanes(first, last, sequence, motion, pairs, geometry, forces, dt, rate):  # type: ignore[no-untyped-def]
+def sweep_lanes(  # type: ignore[no-untyped-def]
+    first, last, sequence, motion, pairs, geometry, forces, dt, rate, opens
+):
     """Update contacts that share no movable body, eight at a time; returns where fewer are left.
 
     Lanes that share a wall all put back what it was.
@@ -78,7 +85,7 @@ def sweep_lanes(first, last, sequence, motion, pairs, geometry, forces, dt, rate
         i, j = column_of(pairs, c, 0), column_of(pairs, c, 1)
         a, b, new = collide(
             read_rows(motion, i, 8), read_rows(motion, j, 8), read_rows(geometry, c, 8), read_rows(forces, c, 4),
-            dt, rate,
+            dt, rate, opens,
         )  # fmt: skip
         write_rows(motion, i, a)
         write_rows(motion, j, b)

@@ -22,6 +22,8 @@ from .residual import missing_overlap, residual, worst_contact
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
+SPARE = 0.7  # of the momentum error that is allowed: single contacts settle at its cost
+
 
 class SweepCriterion(Protocol):
     """A rule about what the last sweep has changed, or about how many there were."""
@@ -37,7 +39,7 @@ class Verdict(NamedTuple):
     """What a criterion found: whether it is met, and what it measured for that; NaN where it did not look.
 
     excess : what it measured over what it allows
-    nearly : whether only single contacts stand in the way
+    nearly : whether only single contacts stand in the way, with something to spare
     """
 
     met: bool
@@ -187,7 +189,8 @@ class MomentumCriterion:
         if not whole <= self.epsilon or self.contact == math.inf:
             return Verdict(whole <= self.epsilon, local, whole, _over(whole, self.epsilon))
         worst = worst_contact(problem)
-        return Verdict(worst <= self.contact, local, whole, _over(worst, self.contact), nearly=worst > self.contact)
+        nearly = worst > self.contact and whole <= SPARE * self.epsilon
+        return Verdict(worst <= self.contact, local, whole, _over(worst, self.contact), nearly)
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ def asked(c, i, j, motion, geometry, extra, flow, forces, rate):  # type: ignore
     v_n, v_x, v_y, v_z = missed_velocity(c, i, j, motion, geometry, extra, flow)
     return asked_force(
         forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3], v_n, v_x, v_y, v_z,
-        geometry[c, 3], geometry[c, 4], geometry[c, 5], geometry[c, 6], rate,
+        geometry[c, 3], geometry[c, 4], geometry[c, 5], geometry[c, 6], rate, False,
     )  # fmt: skip
 
 

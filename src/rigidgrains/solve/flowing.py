@@ -41,7 +41,7 @@ def asked(c, i, j, motion, geometry, branch, flow, forces, rate):  # type: ignor
     v_n, v_x, v_y, v_z = flow_velocity(i, j, motion, n_x, n_y, n_z, branch[c, 0], flow)
     return asked_force(
         forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3], v_n, v_x, v_y, v_z,
-        geometry[c, 3], geometry[c, 4], geometry[c, 5], geometry[c, 6], rate,
+        geometry[c, 3], geometry[c, 4], geometry[c, 5], geometry[c, 6], rate, False,
     )  # fmt: skip
 
 

@@ -8,20 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..compiled import inlined, kernel, law
-from ..shock import shock_law
+from ..shock import opening_law, shock_law
 from ..threads import in_parts, total
 
 Array = NDArray[np.float64]
 
-shock = law(shock_law)
+shock, opening = law(shock_law), law(opening_law)
 
 
 @kernel
-def update(c, motion, pairs, geometry, forces, dt, rate):  # type: ignore[no-untyped-def]
-    """One contact; returns |dR|^2 and |R|^2. The forces of its neighbours act through the velocities of both bodies."""
+def update(c, motion, pairs, geometry, forces, dt, rate, opens=False):  # type: ignore[no-untyped-def]
+    """One contact; returns |dR|^2 and |R|^2. The forces of its neighbours act through the velocities of both bodies.
+
+    opens : whether it opens as it slides, see dilation.py
+    """
     i, j = pairs[c, 0], pairs[c, 1]
     old = forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3]
-    a, b, new = collide(row(motion, i), row(motion, j), row(geometry, c), old, dt, rate)
+    a, b, new = collide(row(motion, i), row(motion, j), row(geometry, c), old, dt, rate, opens)
     forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3] = new
     put_back(motion, i, a)
     put_back(motion, j, b)
@@ -31,18 +34,19 @@ def update(c, motion, pairs, geometry, forces, dt, rate):  # type: ignore[no-unt
 
 
 @inlined
-def collide(a, b, contact, old, dt, rate):  # type: ignore[no-untyped-def]
+def collide(a, b, contact, old, dt, rate, opens):  # type: ignore[no-untyped-def]
     """Both bodies and the force after the shock law, from those before; for one contact, or for one in each lane.
 
     a, b    : motion rows of bodies 0 and 1
     contact : geometry row
     old     : R_n and R_t (3)
+    opens   : whether contacts open as they slide
     The velocities contain the contact's own force R. Since V = U + M_c^-1 R dt, Eq. (discr-contact-accel2), the force
     that makes it stick, -(m/dt) (g/dt + U), is R - (m/dt) (g/dt + V): nothing has to be taken out first.
     """
     n_x, n_y, n_z, gap, m_n, m_t, mu, _ = contact
     v_n, v_x, v_y, v_z = velocity(a, b, n_x, n_y, n_z)
-    new = asked_force(old[0], old[1], old[2], old[3], v_n, v_x, v_y, v_z, gap, m_n, m_t, mu, rate)
+    new = asked_force(old[0], old[1], old[2], old[3], v_n, v_x, v_y, v_z, gap, m_n, m_t, mu, rate, opens)
     # Eq. (generalized-R): the change at once to both bodies
     p_n, p_x, p_y, p_z = dt * (new[0] - old[0]), dt * (new[1] - old[1]), dt * (new[2] - old[2]), dt * (new[3] - old[3])
     a, b = push(a, b, n_x, n_y, n_z, p_n, p_x, p_y, p_z)
@@ -94,7 +98,7 @@ def put_back(motion, i, body):  # type: ignore[no-untyped-def]
 
 @inlined
 def asked_force(  # type: ignore[no-untyped-def]
-    old_n, old_x, old_y, old_z, v_n, v_x, v_y, v_z, gap, m_n, m_t, mu, rate
+    old_n, old_x, old_y, old_z, v_n, v_x, v_y, v_z, gap, m_n, m_t, mu, rate, opens
 ):
     """R_n and R_t (3) that the shock law asks for, from the present R and V of a contact."""
     # Eq. (noslipRnew), with m_n and m_t in place of M_c
@@ -103,7 +107,10 @@ def asked_force(  # type: ignore[no-untyped-def]
     r_x = old_x - a * v_x
     r_y = old_y - a * v_y
     r_z = old_z - a * v_z
-    r_n, factor = shock(r_n, r_x * r_x + r_y * r_y + r_z * r_z, mu)
+    r_tt = r_x * r_x + r_y * r_y + r_z * r_z
+    if opens:
+        r_n = opening(r_n, r_tt, mu, m_n / m_t)
+    r_n, factor = shock(r_n, r_tt, mu)
     return r_n, factor * r_x, factor * r_y, factor * r_z
 
 

@@ -128,7 +128,7 @@ class Symmetric(Order):
         self._sequence = self._sequence[::-1].copy()
         return self._sequence
 
-    def turn(self, problem: ContactProblem, rng: Generator, *, fresh: bool) -> int:
+    def turn(self, problem: ContactProblem, rng: Generator, *, fresh: bool, opens: bool = False) -> int:
         """There and back; two sweeps."""
         self.sweep(problem, rng)
         self.sweep(problem, rng)
@@ -164,19 +164,22 @@ class Coloured(Order):
         if number > 0:
             self._visit(problem, self._colouring.shuffled(rng, number))
 
-    def turn(self, problem: ContactProblem, rng: Generator, *, fresh: bool) -> int:
-        """One sweep, in the same order as the one before unless a fresh one is asked for."""
+    def turn(self, problem: ContactProblem, rng: Generator, *, fresh: bool, opens: bool = False) -> int:
+        """One sweep, in the same order as the one before unless a fresh one is asked for.
+
+        opens : let contacts open as they slide, see dilation.py; for plain friction alone
+        """
         if fresh:
             self._colours = self._colouring.shuffled(rng)
-        self._visit(problem, self._colours)
+        self._visit(problem, self._colours, opens=opens)
         return 1
 
-    def _visit(self, problem: ContactProblem, colours: NDArray[np.int64]) -> None:
+    def _visit(self, problem: ContactProblem, colours: NDArray[np.int64], *, opens: bool = False) -> None:
         """Colours in turn, of one sweep or of several."""
-        by = self._colouring
-        loop, meeting = loops(problem).coloured_sweep, new_meeting()
+        by, loop, meeting = self._colouring, loops(problem).coloured_sweep, new_meeting()
+        law = (opens,) if problem.plain else ()  # the siblings know one law
         tiles = by.inner, by.tiles
-        what = meeting, colours, by.sequence, by.start, by.alone, tiles, *problem.arrays, problem.dt
+        what = meeting, colours, by.sequence, by.start, by.alone, tiles, *problem.arrays, problem.dt, *law
         if len(by.sequence) < self.worth:
             loop(0, 1, *what)
         else:

@@ -7,6 +7,7 @@ import math
 from numpy.random import Generator
 
 from ..contacts import ContactProblem
+from .criteria import Verdict
 from .orders import Index, Order
 
 
@@ -47,8 +48,11 @@ class Pace:
         """Sweep; returns how often, the number of contacts with |dR| > epsilon |R| + delta, and the sum of |R|."""
         return 1, *self.order.checked_sweep(problem, rng, epsilon, delta)
 
-    def calm(self) -> None:
-        """Only single contacts are not settled yet: no news has to travel any more."""
+    def watch(self, problem: ContactProblem) -> None:
+        """The state will be looked at now and then, and `told`."""
+
+    def told(self, problem: ContactProblem, verdict: Verdict) -> None:
+        """A look at the state has found that sweeps must go on."""
 
     def finish(self, problem: ContactProblem, rng: Generator, *, converged: bool) -> bool:
         """Bring forces and velocities into the state that is handed back; returns whether anything was left to do."""

@@ -6,6 +6,7 @@ It falls only when far ends of a packing know of each other, and is what is left
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +20,25 @@ from .residual import room_of, rounding, strongest
 Array = NDArray[np.float64]
 
 
+class Powers(NamedTuple):
+    """Terms of S, each sum over those of one sign, over F^2 dt/M; without unit.
+
+    lost, gained : of -S and of S
+    slid         : sum of mu R_n |V_t|, what sliding contacts dissipate; not a part of S where the law is obeyed
+    """
+
+    lost: float
+    gained: float
+    slid: float
+
+
 def virtual_power(problem: ContactProblem) -> float:
     """S (W) = sum of R_n (V_n + gap/dt) + mu R_n |V_t| + R_t . V_t: the power of forces that should have none.
 
     In a box at rest S over the load of a piston is the speed at which it sinks by mistake. An infinite mu has no
     sliding and leaves out the middle term.
     """
-    lost, gained, _, _ = _all_powers(problem, 1.0)
+    lost, gained = _all_powers(problem, 1.0)[:2]
     return float(gained - lost)
 
 
@@ -40,33 +53,39 @@ def momentum_error(problem: ContactProblem) -> float:
     error is at least |S|. It is the same for every observer. 0 where forces are none but rounding, inf if one is not
     finite.
     """
+    found = powers(problem)
+    return max(found.lost, found.gained)
+
+
+def powers(problem: ContactProblem) -> Powers:
+    """What `momentum_error` is made of."""
     p = problem
     most = strongest(p)
     if most <= rounding(p):
-        return 0.0
+        return Powers(0.0, 0.0, 0.0)
     if not math.isfinite(most):
-        return math.inf
+        return Powers(math.inf, math.inf, math.inf)
     # In units of the strongest force nothing can overflow.
-    lost, gained, load, mass = _all_powers(p, 1.0 / most)
-    error = max(lost, gained) / most * mass / (load * load * p.dt)
-    return error if math.isfinite(error) else math.inf
+    *terms, load, mass = _all_powers(p, 1.0 / most)
+    found = [term / most * mass / (load * load * p.dt) for term in terms]
+    return Powers(*(term if math.isfinite(term) else math.inf for term in found))
 
 
-def _all_powers(problem: ContactProblem, part: float) -> tuple[float, float, float, float]:
-    """The terms of -S and S, F and M as `momentum_error` has them, of forces times `part`."""
+def _all_powers(problem: ContactProblem, part: float) -> tuple[float, float, float, float, float]:
+    """The terms of `Powers` (W), F and M as `momentum_error` has them, of forces times `part`."""
     p = problem
     net, touched = p.work.take("net", len(p.motion), 3), p.work.take("touched", len(p.motion), kind=np.bool_)
     net[:], touched[:] = 0.0, False
     _collect(p.pairs, p.geometry, p.forces, part, net, touched)
     plain = p.motion, p.pairs, p.geometry, p.forces, p.dt, part
-    lost, gained, square = total(in_parts(lambda first, last: _powers(first, last, *plain), p.count))
+    lost, gained, slid, square = total(in_parts(lambda first, last: _powers(first, last, *plain), p.count))
     pushed, mass = _pushed(p.motion, net, touched)
     load = max(0.5 * pushed, math.sqrt(square / p.count)) if p.count else 0.0
     if p.edges is not None:
         load, mass = max(load, part * _face_load(p)), mass + _cell_mass(p)
     if not p.plain:
         lost, gained = room_of(p).virtual_power(*p.arrays[:-1], part * p.forces, p.dt)
-    return lost, gained, load, mass
+    return lost, gained, slid, load, mass
 
 
 def _face_load(problem: ContactProblem) -> float:
@@ -89,9 +108,12 @@ def _cell_mass(problem: ContactProblem) -> float:
 
 @kernel
 def _powers(first, last, motion, pairs, geometry, forces, dt, part):  # type: ignore[no-untyped-def]
-    """The terms of -S and S, each sum over those that are positive, and the sum of R^2; forces times `part`."""
+    """The terms of -S and S, each sum over those that are positive, what slides, and the sum of R^2.
+
+    Forces are taken times `part`.
+    """
     rate = 1.0 / dt
-    lost, gained, square = 0.0, 0.0, 0.0
+    lost, gained, slid, square = 0.0, 0.0, 0.0, 0.0
     for c in range(first, last):
         i, j = pairs[c, 0], pairs[c, 1]
         n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
@@ -100,11 +122,13 @@ def _powers(first, last, motion, pairs, geometry, forces, dt, part):  # type: ig
         mu = geometry[c, 6]
         limit = mu * r_n if mu < math.inf else 0.0
         normal = r_n * (v_n + geometry[c, 3] * rate)
-        sliding = limit * math.sqrt(v_x * v_x + v_y * v_y + v_z * v_z) + (r_x * v_x + r_y * v_y + r_z * v_z)
+        friction = limit * math.sqrt(v_x * v_x + v_y * v_y + v_z * v_z)
+        sliding = friction + (r_x * v_x + r_y * v_y + r_z * v_z)
         lost -= min(normal, 0.0) + min(sliding, 0.0)
         gained += max(normal, 0.0) + max(sliding, 0.0)
+        slid += friction
         square += (r_n * r_n + r_x * r_x) + (r_y * r_y + r_z * r_z)
-    return lost, gained, square
+    return lost, gained, slid, square
 
 
 @kernel

@@ -174,7 +174,7 @@ def _miss(c, motion, pairs, geometry, forces, rate):  # type: ignore[no-untyped-
     gap, m_n, m_t, mu = geometry[c, 3], geometry[c, 4], geometry[c, 5], geometry[c, 6]
     v_n, v_x, v_y, v_z = contact_velocity(pairs[c, 0], pairs[c, 1], motion, n_x, n_y, n_z)
     r_n, r_x, r_y, r_z = forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3]
-    a_n, a_x, a_y, a_z = asked_force(r_n, r_x, r_y, r_z, v_n, v_x, v_y, v_z, gap, m_n, m_t, mu, rate)
+    a_n, a_x, a_y, a_z = asked_force(r_n, r_x, r_y, r_z, v_n, v_x, v_y, v_z, gap, m_n, m_t, mu, rate, False)
     return r_n - a_n, r_x - a_x, r_y - a_y, r_z - a_z
 
 
@@ -213,7 +213,9 @@ def _squares(first, last, motion, pairs, geometry, forces, dt, part):  # type: i
     while first + WIDTH <= last:
         c = rows_from(first)
         i, j, old = column_of(pairs, c, 0), column_of(pairs, c, 1), read_rows(forces, c, 4)
-        _, _, new = collide(read_rows(motion, i, 8), read_rows(motion, j, 8), read_rows(geometry, c, 8), old, dt, rate)
+        _, _, new = collide(
+            read_rows(motion, i, 8), read_rows(motion, j, 8), read_rows(geometry, c, 8), old, dt, rate, False
+        )
         miss = old[0] - new[0], old[1] - new[1], old[2] - new[2], old[3] - new[3]
         misses, squares = misses + _square(part, miss), squares + _square(part, old)
         first += WIDTH

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .accelerated import AcceleratedSweeps
 from .criteria import (
@@ -27,7 +27,7 @@ METHODS: dict[str, type[Sweeps]] = {"sweeps": Sweeps, "accelerated": Accelerated
 
 def make_solver(settings: Solver) -> Sweeps:
     """The solver that a scene asks for."""
-    own = {"omega": settings.omega} if settings.method == "relaxed" else {}
+    own: dict[str, dict[str, Any]] = {"relaxed": {"omega": settings.omega}, "accelerated": {"hold": settings.hold}}
     return METHODS[settings.method](
         order=_order(settings),
         criterion=_criterion(settings),
@@ -35,7 +35,7 @@ def make_solver(settings: Solver) -> Sweeps:
         gap=settings.gap,
         slack=settings.slack,
         sleep=settings.sleep,
-        **own,
+        **own.get(settings.method, {}),
     )
 
 

@@ -22,7 +22,7 @@ def stored_sweep(motion, pairs, geometry, forces, dt):  # type: ignore[no-untype
             a = row(motion, i)
         j = pairs[c, 1]
         old = forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3]
-        a, b, new = collide(a, row(motion, j), row(geometry, c), old, dt, rate)
+        a, b, new = collide(a, row(motion, j), row(geometry, c), old, dt, rate, False)
         forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3] = new
         put_back(motion, j, b)
     put_back(motion, i, a)

@@ -176,6 +176,7 @@ class Sweeps:
         What a criterion measures falls as changes do: the last look tells how small they have to be.
         """
         pace.begin(problem)
+        pace.watch(problem)
         sweeps, soon, look, before, verdict = 0, LOOK, LOOK, math.nan, Verdict(False)
         most = self.max_sweeps - pace.closing
         while sweeps < most and not verdict.met:
@@ -183,9 +184,10 @@ class Sweeps:
             likely = sweeps >= soon and verdict.excess * pace.change <= before
             if likely or sweeps >= min(look, most):
                 verdict, before = criterion.judge(problem), pace.change
-                if verdict.nearly:
-                    pace.calm()
-                soon, look = sweeps + max(LOOK, sweeps // 64), sweeps + max(LOOK, sweeps // 8)
+                if not verdict.met:
+                    pace.told(problem, verdict)
+                soon = sweeps + max(LOOK, sweeps // 64)
+                look = soon if verdict.nearly else sweeps + max(LOOK, sweeps // 8)
         return sweeps, verdict
 
     def _in_stages(
