@@ -75,8 +75,9 @@ def growth(most: int) -> Iterator[dict[str, Any]]:
             mean = float(np.mean([seconds for _, seconds in runs]))
             counts = [report.sweeps for report, _ in runs]
             row: dict[str, Any] = {
-                "dimension": dimension, "hold": hold, "n": n, "packings": len(problems), "contacts": problems[0].count,
-                "sweeps": sweeps[-1], "least": min(counts), "most": max(counts), "cpu_ms": 1e3 * mean,
+                "dimension": dimension, "hold": hold, "n": n, "packings": len(problems),
+                "contacts": problems[0].count, "sweeps": sweeps[-1],
+                "least": min(counts), "most": max(counts), "cpu_ms": 1e3 * mean,
                 "converged": all(report.converged for report, _ in runs),
             }  # fmt: skip
             if n == 4000:

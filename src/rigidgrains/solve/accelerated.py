@@ -162,7 +162,7 @@ class Momentum(Pace):
         made = self.sweep(problem, rng)
         return made, *changes(self._start, problem.forces, epsilon, delta)
 
-    def told(self, problem: ContactProblem, verdict: Verdict) -> None:
+    def told(self, problem: ContactProblem, verdict: Verdict) -> bool:
         """Change the law where dilation has done its work; where few contacts are left, calm them.
 
         Calm is sweeps without momentum, which would keep the last contacts swinging.
@@ -171,9 +171,11 @@ class Momentum(Pace):
             self.restarts += 1
             self._take_up(problem)
             self._until = self._sweeps + CLOSING
-        elif verdict.nearly and self._sweeps >= self._until + BUSY * self._extent:
+            return verdict.nearly
+        if verdict.nearly and self._sweeps >= self._until + BUSY * self._extent:
             self._until = self._sweeps + math.ceil(CALM * self._extent)
             self._restart()
+        return False
 
     def finish(self, problem: ContactProblem, rng: Generator, *, converged: bool) -> bool:
         """Velocities from forces; the best forces seen, if the last are worse and were not good enough."""

@@ -22,8 +22,6 @@ from .residual import missing_overlap, residual, worst_contact
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
-SPARE = 0.7  # of the momentum error that is allowed: single contacts settle at its cost
-
 
 class SweepCriterion(Protocol):
     """A rule about what the last sweep has changed, or about how many there were."""
@@ -39,7 +37,8 @@ class Verdict(NamedTuple):
     """What a criterion found: whether it is met, and what it measured for that; NaN where it did not look.
 
     excess : what it measured over what it allows
-    nearly : whether only single contacts stand in the way, with something to spare
+    nearly : whether only single contacts stand in the way
+    share  : the momentum error over what is allowed
     """
 
     met: bool
@@ -47,6 +46,7 @@ class Verdict(NamedTuple):
     momentum_error: float = math.nan
     excess: float = math.nan
     nearly: bool = False
+    share: float = math.nan
 
 
 class StateCriterion(Protocol):
@@ -189,8 +189,8 @@ class MomentumCriterion:
         if not whole <= self.epsilon or self.contact == math.inf:
             return Verdict(whole <= self.epsilon, local, whole, _over(whole, self.epsilon))
         worst = worst_contact(problem)
-        nearly = worst > self.contact and whole <= SPARE * self.epsilon
-        return Verdict(worst <= self.contact, local, whole, _over(worst, self.contact), nearly)
+        met = worst <= self.contact
+        return Verdict(met, local, whole, _over(worst, self.contact), not met, _over(whole, self.epsilon))
 
 
 @dataclass(frozen=True)

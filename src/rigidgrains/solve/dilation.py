@@ -21,6 +21,7 @@ from .criteria import Verdict
 from .power import powers
 
 STILL = 1e-3  # of the mean |V| before any force acts: a contact with less is at rest
+SPARE = 0.7  # of the momentum error that is allowed: single contacts settle at its cost
 FALL = 0.97  # what slides must fall below this within L/d sweeps: what does not fall flows
 
 
@@ -48,7 +49,7 @@ class Dilation:
     def changes(self, problem: ContactProblem, verdict: Verdict, sweeps: int) -> bool:
         """Decide anew after so many sweeps; returns whether another law holds from now on."""
         if self.on:
-            self._closing = verdict.nearly and sweeps >= self._wait
+            self._closing = verdict.nearly and verdict.share <= SPARE and sweeps >= self._wait
             self.on = not (self._closing or self._flows(problem, sweeps))
             return not self.on
         if self._closing and not verdict.nearly:  # single contacts have settled at the cost of all others

@@ -51,8 +51,9 @@ class Pace:
     def watch(self, problem: ContactProblem) -> None:
         """The state will be looked at now and then, and `told`."""
 
-    def told(self, problem: ContactProblem, verdict: Verdict) -> None:
-        """A look at the state has found that sweeps must go on."""
+    def told(self, problem: ContactProblem, verdict: Verdict) -> bool:
+        """A look at the state has found that sweeps must go on; returns whether the next one had better be soon."""
+        return False
 
     def finish(self, problem: ContactProblem, rng: Generator, *, converged: bool) -> bool:
         """Bring forces and velocities into the state that is handed back; returns whether anything was left to do."""

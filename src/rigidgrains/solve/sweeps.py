@@ -184,10 +184,9 @@ class Sweeps:
             likely = sweeps >= soon and verdict.excess * pace.change <= before
             if likely or sweeps >= min(look, most):
                 verdict, before = criterion.judge(problem), pace.change
-                if not verdict.met:
-                    pace.told(problem, verdict)
+                eager = not verdict.met and pace.told(problem, verdict)
                 soon = sweeps + max(LOOK, sweeps // 64)
-                look = soon if verdict.nearly else sweeps + max(LOOK, sweeps // 8)
+                look = soon if eager else sweeps + max(LOOK, sweeps // 8)
         return sweeps, verdict
 
     def _in_stages(
