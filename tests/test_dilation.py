@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from builders import column, prepare, triangular
 
-from rigidgrains import Scene, Simulation
+from rigidgrains import Scene, Simulation, TrajectoryWriter, resume
 from rigidgrains.barrier import new_meeting
 from rigidgrains.bench import dense_problem
 from rigidgrains.shock import opening_law, shock_law
@@ -24,6 +24,7 @@ from rigidgrains.solve.kernels import update
 from rigidgrains.solve.orders import Coloured
 from rigidgrains.solve.power import Powers, momentum_error, powers
 from rigidgrains.solve.residual import residual, worst_contact
+from rigidgrains.solve.settings import make_solver
 from rigidgrains.threads import get_threads, set_threads
 
 DT = 0.01
@@ -144,6 +145,16 @@ def test_it_is_for_packings_at_rest_that_carry_nothing_and_only_if_asked_for():
 def test_what_cannot_hold_says_so(settings, what, rng):
     with pytest.raises(ValueError, match=what):
         AcceleratedSweeps(hold=True, **settings).solve(pressed(), rng)
+
+
+def test_scenes_and_files_know_it(tmp_path):
+    """A run that is told to hold goes on so when it is resumed."""
+    solver = make_solver(Scene(dimension=2, solver={"hold": True}).solver)
+    assert solver.hold
+    simulation = Simulation(triangular(4, 4, mu=0.3, g=1.0), dt=DT, solver=solver)
+    simulation.observe(TrajectoryWriter(tmp_path / "held.vtkhdf"))
+    simulation.run(steps=2)
+    assert resume(tmp_path / "held.vtkhdf").solver.hold
 
 
 def channel(mu):
