@@ -35,19 +35,18 @@ def rng():
     return np.random.default_rng(1)
 
 
-@pytest.mark.parametrize("seed", range(200))
-def test_a_contact_opens_by_mu_times_what_it_slides(seed):
+def test_a_contact_opens_by_mu_times_what_it_slides(rng):
     """From the law's own words: V is what changes the sticking force, R stays in the cone, and R . V = 0."""
-    rng = np.random.default_rng(seed)
-    stick_n, mu, ratio = rng.normal(), rng.choice([0.05, 0.3, 1.0, 5.0]), rng.uniform(0.5, 4.0)
-    stick_t = rng.normal(size=3) * rng.choice([0.1, 1.0])
-    r_n, factor = shock_law(opening_law(stick_n, stick_t @ stick_t, mu, ratio), stick_t @ stick_t, mu)
-    r_t = factor * stick_t
-    v_n, v_t = (r_n - stick_n) / ratio, r_t - stick_t  # dt/m_t = 1
-    assert r_n >= 0.0
-    assert np.linalg.norm(r_t) <= mu * r_n + 1e-12
-    assert v_n >= mu * np.linalg.norm(v_t) - 1e-12  # the dual cone: no closing, and at least what slides
-    assert r_n * v_n + r_t @ v_t == pytest.approx(0.0, abs=1e-12)
+    for _ in range(1000):
+        stick_n, mu, ratio = rng.normal(), rng.choice([0.05, 0.3, 1.0, 5.0]), rng.uniform(0.5, 4.0)
+        stick_t = rng.normal(size=3) * rng.choice([0.1, 1.0])
+        r_n, factor = shock_law(opening_law(stick_n, stick_t @ stick_t, mu, ratio), stick_t @ stick_t, mu)
+        r_t = factor * stick_t
+        v_n, v_t = (r_n - stick_n) / ratio, r_t - stick_t  # dt/m_t = 1
+        assert r_n >= 0.0
+        assert np.linalg.norm(r_t) <= mu * r_n + 1e-12
+        assert v_n >= mu * np.linalg.norm(v_t) - 1e-12  # the dual cone: no closing, and at least what slides
+        assert r_n * v_n + r_t @ v_t == pytest.approx(0.0, abs=1e-11)
 
 
 def test_sticking_and_open_contacts_know_one_law(rng):

@@ -52,6 +52,8 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     parser.add_argument("--figures", type=Path, help="draw into this folder")
     asked = parser.parse_args()
+    if asked.figures:
+        asked.figures.mkdir(parents=True, exist_ok=True)
     grains, seeds = (QUICK if asked.quick else SIZES)[asked.dimension]
     bed = Bed(asked.dimension, grains)
     for name in NAMES:
