@@ -226,7 +226,7 @@ def test_a_cell_under_stress_carries_it(dimension, isotropic):
     sides = np.diag([True, True, dimension == 3])
     cell = Cell(cell.vectors, cell.origin, cell.periodic, free=sides, stress=7.0 * sides, isotropic=isotropic)
     simulation = Simulation(grains(position, dimension=dimension, cell=cell), dt=1e-3, solver=exact())
-    simulation.run(steps=10)
+    simulation.run(steps=4)
     frame = measure.of(simulation)
     assert measure.stress(frame).pressure == pytest.approx(7.0, rel=1e-6)
     for found in (measure.stress(frame).total, measure.boundary_stress(frame)):

@@ -40,13 +40,13 @@ def drum(spin: float, radius: float = 10.0, **rest: object) -> Wall:
 
 
 def test_a_grain_does_not_sink_into_a_drum():
-    """Carried round by a drum, each chord ends (rho/2)(Omega dt)^2 beyond the circle: 2.2 radii in 20 turns, unless
+    """Carried round by a drum, each chord ends (rho/2)(Omega dt)^2 beyond the circle: 0.9 radii in 8 turns, unless
     the gap to be closed knows of it."""
     bodies = grains(
         [[9.0, 0, 0]], velocity=[[0, 9.0, 0]], spin=np.array([[0, 0, 1.0]]), friction=0.5, walls=[drum(1.0)]
     )
     simulation = Simulation(bodies, dt=0.005, solver="sweeps")  # one contact: one sweep
-    simulation.run(until=20 * 2 * math.pi)
+    simulation.run(until=8 * 2 * math.pi)
     assert np.hypot(*bodies.position[0, :2]) == pytest.approx(9.0, abs=1e-3)
     assert np.linalg.norm(bodies.velocity[0]) == pytest.approx(9.0, rel=1e-3)
 
@@ -58,9 +58,9 @@ def test_a_grain_in_a_smooth_bowl_keeps_its_energy():
     simulation = Simulation(bodies, dt=dt, solver="sweeps")
     energy = []
     simulation.observe(lambda sim: energy.append(0.5 * (bodies.velocity[0] ** 2).sum() + g * bodies.position[0, 1]))
-    simulation.run(until=20.0)
+    simulation.run(until=9.0)
     assert np.abs(energy).max() < 5e-3 * g * 9.0
-    assert abs(np.mean(energy[-5000:])) < 2e-3 * g * 9.0
+    assert abs(np.mean(energy[-4000:])) < 2e-3 * g * 9.0
 
 
 def test_a_blow_is_seen_by_layers_behind_the_first():
