@@ -93,6 +93,20 @@ def test_growth_of_what_goes_straight_on_passes(cosine, rescued, restarts):
     assert pace.restarts - before == 1
 
 
+def test_late_swings_are_not_left_out():
+    """Up to 100 L/d sweeps, where growth came to nothing before."""
+    problem, pace, _ = scripted_pace()
+    pace._swings.find = lambda *_: True
+    pace._sweeps = int(99 * pace._extent)
+    assert not pace._leaves_out(problem)
+    pace._vain = 1
+    assert pace._leaves_out(problem)
+    pace._swings.rows = np.arange(3)
+    pace._sweeps = int(100 * pace._extent) + 1
+    assert not pace._leaves_out(problem)
+    assert len(pace._swings.rows) == 0
+
+
 def test_single_contacts_settle_without_momentum():
     """After 20 L/d sweeps, for L/d of them; and not again before as many more have passed."""
     problem, pace, restarts = scripted_pace()

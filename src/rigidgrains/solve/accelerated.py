@@ -35,6 +35,7 @@ SLIGHT = 1.1
 GROWTH = 2.0, 8.0  # least and most of the growth that is reason at any time
 PROGRESS = 0.7  # of the least change before: what sweeps between two restarts must get below to be left alone longer
 VAIN = 1  # times in a row that growth ends sweeps without such progress: then swings are looked for
+LATE = 100.0  # times L/d sweeps after which they are not: at small residuals restarts get further
 STRAIGHT = 0.93  # mean cosine between change and step since the last restart: above, it is not momentum that grows
 KINK = 16.0  # growth that is reason even then
 WAIT = 6.0  # times L/d sweeps without a change below all before: then it is reason after all
@@ -213,12 +214,19 @@ class Momentum(Pace):
             self._restart()
         elif not self._grown(change):
             self._go_on(cosine)
-        elif self._vain >= VAIN and self._swings.find(problem.forces, self._start, self._weight):
+        elif self._leaves_out(problem):
             self._before, self._least = min(self._before, self._least), change
             self._turns, self._along = 0, 0.0
             self._go_on(cosine)
         else:
             self._restart()
+
+    def _leaves_out(self, problem: ContactProblem) -> bool:
+        """Whether swings are left out from now on, in place of a restart. Late ones are not worth it."""
+        if self._sweeps - self._since > LATE * self._extent:
+            self._swings.forget()
+            return False
+        return self._vain >= VAIN and self._swings.find(problem.forces, self._start, self._weight)
 
     def _take_up(self, problem: ContactProblem) -> None:
         """Begin with a law: nothing that came before is a measure of what comes."""
