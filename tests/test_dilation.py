@@ -187,31 +187,30 @@ def load(name):
     return module
 
 
-@pytest.fixture(scope="module")
-def spheres():
-    """Spheres pressed by a piston until they rest, about to be pressed a little more."""
-    problems = load("problems")
-    return problems.raised(problems.pressed(3, 400, 0.3, 0), 0.01)
-
-
-def solved(problem, *, hold, criterion):
-    """The same problem solved from no forces, and its report."""
+def solved(problem, *, hold):
+    """The same problem solved from no forces."""
     own = replace(problem, motion=problem.motion.copy(), forces=np.zeros_like(problem.forces))
-    return own, AcceleratedSweeps(criterion=criterion, hold=hold).solve(own, np.random.default_rng(0))
-
-
-def test_a_packing_that_can_carry_its_load_does(spheres):
-    """Without dilation the piston goes on sinking, at all accuracies; the carried forces show that it need not."""
-    criterion = MomentumCriterion(2e-3)
-    sinks, _ = solved(spheres, hold=False, criterion=criterion)
-    holds, report = solved(spheres, hold=True, criterion=criterion)
+    report = AcceleratedSweeps(criterion=MomentumCriterion(2e-3), hold=hold).solve(own, np.random.default_rng(0))
     assert report.converged
-    assert abs(holds.motion[-1, 2]) < 0.3 * abs(sinks.motion[-1, 2])
-    assert powers(holds).slid < 0.6 * powers(sinks).slid
-    assert residual(holds) <= 1e-3
-    assert momentum_error(holds) <= 2e-3
-    assert worst_contact(holds) <= 2.5e-3
-    np.testing.assert_array_less(np.linalg.norm(holds.forces[:, 1:], axis=1), 0.3 * holds.forces[:, 0] + 1e-12)
+    return own
+
+
+def test_packings_that_can_carry_their_load_do():
+    """Spheres pressed until they rest, and a little more. From no forces their piston sinks; held, most do not.
+
+    Some give way all the same, so several are looked at; all must obey Coulomb's law.
+    """
+    problems, slower = load("problems"), []
+    for seed in range(5):
+        spheres = problems.raised(problems.pressed(3, 400, 0.3, seed), 0.01)
+        sinks, holds = solved(spheres, hold=False), solved(spheres, hold=True)
+        slower.append(abs(holds.motion[-1, 2]) / abs(sinks.motion[-1, 2]))
+        assert residual(holds) <= 1e-3
+        assert momentum_error(holds) <= 2e-3
+        assert worst_contact(holds) <= 2.5e-3
+        limit = 0.3 * holds.forces[:, 0] + 1e-12
+        np.testing.assert_array_less(np.linalg.norm(holds.forces[:, 1:], axis=1), limit)
+    assert np.median(slower) < 0.3, slower
 
 
 def test_a_column_that_slides_is_left_to_coulombs_law(rng):
