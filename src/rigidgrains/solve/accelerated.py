@@ -22,7 +22,9 @@ from .loops import apply_forces
 from .momentum import carry_on, extent_of, judge
 from .orders import Coloured, Order, Symmetric
 from .pace import Pace
+from .power import flows
 from .residual import residual
+from .steady import Amount
 from .sweeps import SolveReport, Sweeps
 from .swings import EVERY, KEPT, Swings
 
@@ -35,14 +37,12 @@ SLIGHT = 1.1
 GROWTH = 2.0, 8.0  # least and most of the growth that is reason at any time
 PROGRESS = 0.7  # of the least change before: what sweeps between two restarts must get below to be left alone longer
 VAIN = 1  # times in a row that growth ends sweeps without such progress: then swings are looked for
-LATE = 100.0  # times L/d sweeps after which they are not: at small residuals restarts get further
+LATE = 100.0  # times L/d sweeps after which they are not, at rest: at small residuals restarts get further
 STRAIGHT = 0.93  # mean cosine between change and step since the last restart: above, it is not momentum that grows
 KINK = 16.0  # growth that is reason even then
 WAIT = 6.0  # times L/d sweeps without a change below all before: then it is reason after all
-STEADY = 8.0  # times L/d sweeps after which momentum is held where changes and steps agree, not raised to one
-ANGLE = 0.8  # the cosine between change and step that steady momentum keeps: less means too much momentum
-GAIN = 0.05  # of 1 - beta, per sweep, by what the cosine lacks
-LEAST, MOST = 0.01, 0.5  # of 1 - beta
+STEADY = 8.0  # times L/d sweeps after which momentum is held where changes and steps agree, see steady.py
+STALL = 20.0  # times L/d sweeps in flow without a change below all before: then momentum is lowered
 CALM = 1.0  # times L/d sweeps without momentum, where only single contacts are left
 BUSY = 20.0  # times L/d sweeps before that, and between
 CLOSING = 4  # sweeps without momentum after dilation: single contacts settle at once
@@ -90,8 +90,7 @@ class Momentum(Pace):
     """Sweeps from where the last ones were heading. After each the problem holds forces within the cone."""
 
     order: Coloured | Symmetric
-    _theta: float
-    _beta: float
+    _amount: Amount
     _lowest: float
     _best_change: float
     _before: float
@@ -132,11 +131,12 @@ class Momentum(Pace):
     def sweep(self, problem: ContactProblem, rng: Generator) -> int:
         """1. Extrapolate. 2. Sweep. 3. Judge the change, and choose the momentum of the next sweep."""
         p, swings = problem, self._swings
-        left_out = len(swings.rows) > 0 and self._beta > 0.0
+        beta = self._amount.beta
+        left_out = len(swings.rows) > 0 and beta > 0.0
         if left_out:
-            swings.part(self._beta, p.forces, self._forces)
-        carry_on(self._beta, p.forces, self._forces, self._start)
-        carry_on(self._beta, p.motion, self._motion)
+            swings.part(beta, p.forces, self._forces)
+        carry_on(beta, p.forces, self._forces, self._start)
+        carry_on(beta, p.motion, self._motion)
         if left_out:
             swings.take_out(p, self._start)
         made = self.order.turn(p, rng, fresh=self._fresh, opens=self._dilation.on)
@@ -210,20 +210,20 @@ class Momentum(Pace):
             self._best[0][:], self._best[1][:] = problem.forces, problem.motion
         if plain or self._sweeps < self._until:
             self._fresh = True
-        elif cosine < 0.0 or self._ripe():
+        elif cosine < 0.0 or self._ripe(problem) or self._stalls(problem):
             self._restart()
         elif not self._grown(change):
-            self._go_on(cosine)
+            self._amount.rise(cosine)
         elif self._leaves_out(problem):
             self._before, self._least = min(self._before, self._least), change
             self._turns, self._along = 0, 0.0
-            self._go_on(cosine)
+            self._amount.rise(cosine)
         else:
             self._restart()
 
     def _leaves_out(self, problem: ContactProblem) -> bool:
-        """Whether swings are left out from now on, in place of a restart. Late ones are not worth it."""
-        if self._sweeps - self._since > LATE * self._extent:
+        """Whether swings are left out from now on, in place of a restart. Late ones are worth it in flow alone."""
+        if self._sweeps - self._since > LATE * self._extent and not flows(problem):
             self._swings.forget()
             return False
         return self._vain >= VAIN and self._swings.find(problem.forces, self._start, self._weight)
@@ -233,8 +233,8 @@ class Momentum(Pace):
         copy_rows(problem.forces, self._best[0])
         copy_rows(problem.motion, self._best[1])
         self._lowest = self._best_change = self._before = math.inf
-        self._since = self._lowered = self._sweeps
-        self._growth, self._steady, self._damping = GROWTH[1], False, min(1.0 / self._extent, MOST)
+        self._since = self._lowered = self._idle = self._sweeps
+        self._growth, self._amount = GROWTH[1], Amount(self._extent)
         self._vain = self._until = 0
         self._begin_anew()
 
@@ -243,19 +243,25 @@ class Momentum(Pace):
         self._before = min(self._before, self._least)
         self._begin_anew()
 
-    def _go_on(self, cosine: float) -> None:
-        """More momentum, as Nesterov has it; steady momentum up to a bound that follows the cosine."""
-        theta = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * self._theta**2))
-        self._theta, self._beta = theta, (self._theta - 1.0) / theta
-        if self._steady and self._beta >= 1.0 - self._damping:
-            self._damping = min(max(self._damping * math.exp(GAIN * (ANGLE - cosine)), LEAST), MOST)
-            self._beta = min(self._beta, 1.0 - self._damping)
-
-    def _ripe(self) -> bool:
+    def _ripe(self, problem: ContactProblem) -> bool:
         """Whether it is time for steady momentum: loads have crossed the packing, and what is left is all over it."""
-        if self._steady or self._sweeps - self._since <= STEADY * self._extent:
+        if self._amount.steady or self._sweeps - self._since <= STEADY * self._extent:
             return False
-        self._steady = True
+        self._amount.keep_steady(flows=flows(problem))
+        return True
+
+    def _stalls(self, problem: ContactProblem) -> bool:
+        """Whether sweeps in flow go round in circles: that is momentum's, and there is less of it from now on.
+
+        At rest changes may stay above the least for long, and come to it by momentum alone.
+        """
+        idle = self._sweeps - max(self._lowered, self._idle)
+        if not self._amount.steady or idle <= STALL * self._extent:
+            return False
+        self._idle = self._sweeps
+        if not flows(problem):
+            return False
+        self._amount.lower()
         return True
 
     def _grown(self, change: float) -> bool:
@@ -267,7 +273,7 @@ class Momentum(Pace):
         """
         if self._sweeps - self._since <= PATIENCE * self._extent:
             return False
-        straight = self._steady and self._rescues == 0 and self._along > STRAIGHT * self._turns
+        straight = self._amount.steady and self._rescues == 0 and self._along > STRAIGHT * self._turns
         straight = straight and self._sweeps - self._lowered <= WAIT * self._extent
         if straight and change <= KINK * self._least:
             return False
@@ -276,12 +282,13 @@ class Momentum(Pace):
             self._vain, factor = (self._vain + 1, 0.5) if vain else (0, 2.0)
             self._growth = min(max(factor * self._growth, GROWTH[0]), GROWTH[1])
             return True
-        late = not self._steady and self._sweeps - self._restarted > STRETCH * self._extent
+        late = not self._amount.steady and self._sweeps - self._restarted > STRETCH * self._extent
         return late and change > SLIGHT * self._least
 
     def _begin_anew(self) -> None:
         """No momentum, and a fresh order."""
-        self._theta, self._beta, self._fresh = 1.0, 0.0, True
+        self._amount.begin_anew()
+        self._fresh = True
         self._least, self._restarted = math.inf, self._sweeps
         self._turns, self._along = 0, 0.0
         self._swings.begin_anew()

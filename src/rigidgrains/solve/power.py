@@ -20,6 +20,9 @@ from .residual import room_of, rounding, strongest
 Array = NDArray[np.float64]
 
 
+FLOW = 4.0  # times the terms of S: what sliding contacts dissipate where a packing flows; at rest 0.5 to 0.6 of them
+
+
 class Powers(NamedTuple):
     """Terms of S, each sum over those of one sign, over F^2 dt/M; without unit.
 
@@ -69,6 +72,15 @@ def powers(problem: ContactProblem) -> Powers:
     *terms, load, mass = _all_powers(p, 1.0 / most)
     found = [term / most * mass / (load * load * p.dt) for term in terms]
     return Powers(*(term if math.isfinite(term) else math.inf for term in found))
+
+
+def flows(problem: ContactProblem) -> bool:
+    """Whether contacts slide for good: they dissipate far more than what is still wrong with the forces.
+
+    In a packing at rest what slides is a part of that, and falls with it.
+    """
+    found = powers(problem)
+    return found.slid > FLOW * (found.lost + found.gained)
 
 
 def _all_powers(problem: ContactProblem, part: float) -> tuple[float, float, float, float, float]:
