@@ -130,7 +130,7 @@ def _referee(problem: Problem, rows: BlockRows, start: Array, tolerance: float, 
     """
     system: GlobalSystem | LocalSystem
     if isinstance(problem, GlobalProblem):
-        system = GlobalSystem(problem.M, _in_space(problem.H, problem.dimension))
+        system = GlobalSystem(problem.M, in_space(problem.H, problem.dimension))
     else:
         blocks = (rows.block.reshape(-1, 3, 3), rows.column, rows.start)
         system = LocalSystem(sparse.bsr_array(blocks, shape=2 * (3 * rows.count,)).tocsr())
@@ -155,7 +155,7 @@ def _referee(problem: Problem, rows: BlockRows, start: Array, tolerance: float, 
     return Progress(verdict.r, min(verdict.history), verdict.iterations, history, verdict.reason)
 
 
-def _in_space(H: sparse.csc_array, dimension: int) -> sparse.csc_array:
+def in_space(H: sparse.csc_array, dimension: int) -> sparse.csc_array:
     """H with three columns per contact."""
     entries = sparse.coo_array(H)
     column = 3 * (entries.col // dimension) + entries.col % dimension

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ __all__ = ["Report", "Tally"]
 
 LARGE_DISPLACEMENT = 0.1  # of a radius in one step: the neglected turn of the normals is no longer small
 LARGE_OVERLAP = 0.05  # of the mean radius
+REFEREED = 3000  # candidates up to which the referee is recommended
 
 
 @dataclass
@@ -33,6 +35,7 @@ class Report:
     inflows    : for each, grains and mass (kg) that entered, grains that came back, and what is due and waits for room
     outlets    : for each, grains and mass (kg) that left, and grains per second from the first to the last
     cell       : volume, packing fraction and pressure of a periodic cell, empty without one
+    refereed_steps : that went to the referee since no sweep would have solved them
     rigidity   : the rigidity meter at the last state, for the sweeps that found its load (see `Tally.load_sweeps`)
     """
 
@@ -62,6 +65,7 @@ class Report:
     cell: dict[str, float] = field(default_factory=dict)
     inflows: dict[str, dict[str, float]] = field(default_factory=dict)
     outlets: dict[str, dict[str, float]] = field(default_factory=dict)
+    refereed_steps: int = 0
 
     @classmethod
     def of(cls, simulation: Simulation) -> Report:
@@ -79,6 +83,7 @@ class Report:
             sweeps_mean=tally.sweeps / max(tally.steps, 1),
             sweeps_max=tally.most_sweeps,
             converged_steps=tally.converged,
+            refereed_steps=tally.refereed,
             updates=tally.updates,
             mean_overlap=float(overlap.mean()) if len(overlap) else 0.0,
             max_overlap=float(overlap.max()) if len(overlap) else 0.0,
@@ -96,16 +101,25 @@ class Report:
         if bodies.stage is not None:
             report.inflows = {one.name: one.figures(simulation.time - simulation.dt) for one in bodies.stage.inflows}
             report.outlets = {one.name: one.figures() for one in bodies.stage.outlets}
-        report.warnings = list(report._warnings(tally.displaced_in or simulation.dt, simulation.auto))
+        plain = contacts.extra is None and contacts.branch is None
+        remedies = report._remedies(getattr(simulation.solver, "referee", None) if plain else None)
+        report.warnings = list(report._warnings(tally.displaced_in or simulation.dt, simulation.auto, remedies))
         return report
 
-    def _warnings(self, dt: float, auto: AutoStep | None) -> Any:
+    def _remedies(self, referee: int | None) -> str:
+        """What helps where sweeps did not; `referee` is the solver's number of contacts, None if it has no referee."""
+        if referee is None or not referee < self.candidates <= REFEREED:
+            return "raise max_sweeps or epsilon"
+        asked = 1000 * math.ceil(2 * self.candidates / 1000)
+        return f"raise max_sweeps or epsilon, or call the referee for steps that no sweep solves (referee = {asked})"
+
+    def _warnings(self, dt: float, auto: AutoStep | None, remedies: str) -> Any:
         """What to watch out for; dt (s) is the step in which a grain moved furthest."""
         missed = self.steps - self.converged_steps
         if missed:
             yield (
                 f"{missed} of {self.steps} steps ended before the criterion was met (max_sweeps reached): "
-                "forces are approximate there; raise max_sweeps or epsilon"
+                f"forces are approximate there; {remedies}"
             )
         if self.max_displacement_over_radius > LARGE_DISPLACEMENT and (remedy := self._shorter(dt, auto)):
             yield (
@@ -133,6 +147,11 @@ class Report:
     def _step(self) -> str:
         return f"{self.dt:g}" if self.dt_range is None else "{:.3g} to {:.3g}".format(*self.dt_range)
 
+    def convergence(self) -> str:
+        """How many steps have met the criterion, in words."""
+        called = f"; {self.refereed_steps:,} went to the referee" if self.refereed_steps else ""
+        return f"{self.converged_steps:,} of {self.steps:,} steps{called}"
+
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers and text, ready for JSON."""
         return asdict(self)
@@ -152,7 +171,7 @@ class Report:
             ("steps", f"{self.steps:,} of {self._step()} s, to t = {self.time:g} s"),
             ("contacts", f"{self.contacts:,} carry a force, of {self.candidates:,} candidates"),
             ("sweeps", f"{self.sweeps_mean:.1f} a step on average, {self.sweeps_max:,} at most"),
-            ("converged", f"{self.converged_steps:,} of {self.steps:,} steps"),
+            ("converged", self.convergence()),
             ("overlap", f"{self.mean_overlap:.2e} mean, {self.max_overlap:.2e} largest (over the mean radius)"),
             ("", f"{self.max_overlap_of_run:.2e} largest in the whole run"),
             ("rigidity", _rigidity(self.rigidity)),

@@ -25,6 +25,7 @@ class Tally:
     updates: int = 0
     most_sweeps: int = 0
     converged: int = 0
+    refereed: int = 0
     displacement: float = 0.0
     displaced_in: float = 0.0
     deepest: float = 0.0
@@ -47,6 +48,7 @@ class Tally:
         self.updates += solve.updates
         self.most_sweeps = max(self.most_sweeps, solve.sweeps)
         self.converged += solve.converged
+        self.refereed += solve.referee > 0
         if displacement > self.displacement:
             self.displacement, self.displaced_in = displacement, dt
         self.deepest = max(self.deepest, deepest)

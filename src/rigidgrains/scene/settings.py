@@ -29,6 +29,7 @@ from .values import (
     TimeStep,
     TravelFraction,
     Vector,
+    Whole,
     whole,
 )
 
@@ -223,6 +224,9 @@ class Solver(Section):
         default=False,
         description="accelerated: look for forces that hold a packing at rest, where none are carried over",
     )
+    referee: Whole = Field(
+        default=0, description="accelerated: contacts up to which the referee takes over steps that no sweep solves"
+    )
 
     def model_post_init(self, _: Any) -> None:
         """Defaults that depend on other keys; they do not count as given."""
@@ -265,6 +269,8 @@ class Solver(Section):
             yield self.wrong("sleep", f"does not go with criterion = '{self.criterion}'; take 'local' or 'residual'")
         if self.hold and (self.method != "accelerated" or self.order != "coloured"):
             yield self.wrong("hold", "belongs to method = 'accelerated' with order = 'coloured'; remove it")
+        if self.given("referee") and self.method != "accelerated":
+            yield self.wrong("referee", f"belongs to method = 'accelerated', not to '{self.method}'; remove it")
         if self.hold and (self.sleep or self.criterion not in EPSILON):
             yield self.wrong("hold", f"needs a criterion that looks at the state: {', '.join(EPSILON)}; and no sleep")
         if self.given("max_sweeps") and self.criterion == "fixed":

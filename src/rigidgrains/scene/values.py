@@ -251,6 +251,7 @@ PlateSize = Annotated[Any, PlainValidator(plate_size), WithJsonSchema({"anyOf": 
 MOST = 2**31 - 1
 Count = Annotated[int, PlainValidator(whole(1, 2**63 - 1)), schema("integer", minimum=1)]
 Seed = Annotated[int, PlainValidator(whole(0, 2**63 - 1)), schema("integer", minimum=0)]
+Whole = Seed
 Dimension = Annotated[int, PlainValidator(dimension), WithJsonSchema({"enum": [2, 3], "type": "integer"})]
 Name = Annotated[str, StringConstraints(strict=True, min_length=1)]
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from ..arguments import is_number
 from ..contacts import ContactProblem
 from ..memory import copy_rows
 from .criteria import Criterion, MomentumCriterion, RigidSweeps, Verdict, looks_at_state
@@ -56,15 +57,17 @@ RESCUES = 5  # after as many the sweeps go on without momentum
 class AcceleratedSweeps(Sweeps):
     """Sweeps with momentum. What is hard for them is reported, and solved by plain sweeps as far as these get.
 
-    order : "coloured" or "symmetric" (there and back, two sweeps a turn); another order does not converge
-    hold  : look first for forces that hold a packing at rest, where none are carried over; see dilation.py. By colours,
-            and with a criterion that looks at the state
+    order   : "coloured" or "symmetric" (there and back, two sweeps a turn); another order does not converge
+    hold    : look first for forces that hold a packing at rest, where none are carried over; see dilation.py. By
+              colours, and with a criterion that looks at the state
+    referee : contacts up to which the referee takes over a step that no sweep solves, see appeal.py; 0 for none
     Criteria as for Sweeps, without RigidSweeps, which counts plain sweeps.
     """
 
     order: str | Order = "coloured"
     criterion: Criterion = field(default_factory=MomentumCriterion)
     hold: bool = False
+    referee: int = 0
 
     def __post_init__(self, rigidity: float | None) -> None:
         super().__post_init__(rigidity)
@@ -73,6 +76,8 @@ class AcceleratedSweeps(Sweeps):
             raise ValueError(f"order {name} does not converge with momentum; choose 'coloured' or 'symmetric'")
         if self.hold and not self.order.coloured:
             raise ValueError("hold = True is known to sweeps by colours alone; take order = 'coloured'")
+        if not is_number(self.referee, whole=True) or self.referee < 0:
+            raise ValueError(f"referee = {self.referee!r} is no number of contacts; give one such as 2000, or 0")
 
     def solve(self, problem: ContactProblem, rng: Generator) -> SolveReport:
         if isinstance(self.criterion, RigidSweeps):
@@ -83,7 +88,16 @@ class AcceleratedSweeps(Sweeps):
 
     def _pace(self, order: Order, problem: ContactProblem) -> Pace:
         assert isinstance(order, Coloured | Symmetric)
-        return Momentum(order, problem, hold=self.hold)
+        own = problem.plain and problem.count <= self.referee and bool((problem.geometry[:, 6] < math.inf).all())
+        return Momentum(order, problem, hold=self.hold, appeals=own)
+
+    def _appeal(self, problem: ContactProblem, pace: Pace, verdict: Verdict) -> tuple[Verdict, int]:
+        assert isinstance(pace, Momentum)
+        if verdict.met or not pace.stuck or not looks_at_state(self.criterion):
+            return verdict, 0
+        from .appeal import appeal  # brings scipy's sparse matrices
+
+        return appeal(problem, self.criterion, pace.free, verdict)
 
 
 class Momentum(Pace):
@@ -102,11 +116,13 @@ class Momentum(Pace):
     _along: float
     _fresh: bool
 
-    def __init__(self, order: Coloured | Symmetric, problem: ContactProblem, *, hold: bool = False) -> None:
+    def __init__(
+        self, order: Coloured | Symmetric, problem: ContactProblem, *, hold: bool = False, appeals: bool = False
+    ) -> None:
         super().__init__(order)
-        self._work, self._hold = problem.work, hold
-        self._free = self._work.take("free", len(problem.motion), 6)
-        self._free[:] = problem.motion[:, :6]
+        self._work, self._hold, self._appeals = problem.work, hold, appeals
+        self.free = self._work.take("free", len(problem.motion), 6)
+        self.free[:] = problem.motion[:, :6]
 
     def begin(self, problem: ContactProblem, among: np.ndarray | None = None) -> None:
         super().begin(problem, among)
@@ -187,7 +203,7 @@ class Momentum(Pace):
             p.forces[:], p.motion[:] = self._best
             if last <= residual(p):
                 copy_rows(self._start, p.forces)
-        p.motion[:, :6] = self._free
+        p.motion[:, :6] = self.free
         apply_forces(p)
         return True
 
@@ -210,6 +226,7 @@ class Momentum(Pace):
             self._best[0][:], self._best[1][:] = problem.forces, problem.motion
         if plain or self._sweeps < self._until:
             self._fresh = True
+            self.stuck = plain and self._circles(problem) and self._appeals
         elif cosine < 0.0 or self._ripe(problem) or self._stalls(problem):
             self._restart()
         elif not self._grown(change):
@@ -251,18 +268,25 @@ class Momentum(Pace):
         return True
 
     def _stalls(self, problem: ContactProblem) -> bool:
-        """Whether sweeps in flow go round in circles: that is momentum's, and there is less of it from now on.
+        """Whether momentum is lowered from now on: sweeps go round in circles, which is momentum's.
 
-        At rest changes may stay above the least for long, and come to it by momentum alone.
+        If they go on like that, it is not.
         """
-        idle = self._sweeps - max(self._lowered, self._idle)
-        if not self._amount.steady or idle <= STALL * self._extent:
+        if not self._amount.steady or not self._circles(problem):
             return False
-        self._idle = self._sweeps
-        if not flows(problem):
-            return False
+        self.stuck = self._amount.lowered and self._appeals
         self._amount.lower()
         return True
+
+    def _circles(self, problem: ContactProblem) -> bool:
+        """Whether sweeps in flow have not come to a change below all before for long.
+
+        At rest such changes are rare, and it takes all the momentum to come to them.
+        """
+        if self._sweeps - max(self._lowered, self._idle) <= STALL * self._extent:
+            return False
+        self._idle = self._sweeps
+        return not self._dilation.on and flows(problem)
 
     def _grown(self, change: float) -> bool:
         """Whether changes have grown so far that momentum feeds them.

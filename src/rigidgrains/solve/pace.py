@@ -18,12 +18,14 @@ class Pace:
     restarts : how often the pace began anew
     change   : by how much the last sweep has changed forces, in whatever measure falls with the error; NaN if unknown
     trouble  : what went wrong, if anything
+    stuck    : whether more sweeps will not do
     """
 
     closing = 0
     restarts = 0
     change = math.nan
     trouble = ""
+    stuck = False
 
     def __init__(self, order: Order) -> None:
         self.order = order

@@ -27,7 +27,10 @@ METHODS: dict[str, type[Sweeps]] = {"sweeps": Sweeps, "accelerated": Accelerated
 
 def make_solver(settings: Solver) -> Sweeps:
     """The solver that a scene asks for."""
-    own: dict[str, dict[str, Any]] = {"relaxed": {"omega": settings.omega}, "accelerated": {"hold": settings.hold}}
+    own: dict[str, dict[str, Any]] = {
+        "relaxed": {"omega": settings.omega},
+        "accelerated": {"hold": settings.hold, "referee": settings.referee},
+    }
     return METHODS[settings.method](
         order=_order(settings),
         criterion=_criterion(settings),

@@ -16,11 +16,12 @@ LEAST, MOST = 0.01, 0.5  # of 1 - beta
 class Amount:
     """The momentum beta of the next sweep, for a packing of so many grains across.
 
-    steady : whether it is bound by the cosine
+    steady  : whether it is bound by the cosine
+    lowered : whether it was more than swings would bear
     """
 
     def __init__(self, extent: float) -> None:
-        self.steady, self._cosine = False, AT_REST
+        self.steady, self.lowered, self._cosine = False, False, AT_REST
         self._damping = min(1.0 / extent, MOST)
         self.begin_anew()
 
@@ -34,7 +35,7 @@ class Amount:
 
     def lower(self) -> None:
         """So little that hardly anything swings; the cosine may raise it again."""
-        self._damping = MOST
+        self._damping, self.lowered = MOST, True
 
     def rise(self, cosine: float) -> None:
         """More momentum, as Nesterov has it, up to the bound."""

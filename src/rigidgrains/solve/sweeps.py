@@ -40,6 +40,7 @@ class SolveReport:
     mean_force : <|R|> over all candidates (N)
     residual, momentum_error : as residual.py and power.py define them; NaN where no criterion asked
     restarts   : how often accelerated sweeps began anew
+    referee    : steps of the referee, where no sweep would have done
     why        : what ended the sweeps
     """
 
@@ -51,6 +52,7 @@ class SolveReport:
     momentum_error: float = math.nan
     restarts: int = 0
     why: str = ""
+    referee: int = 0
 
     def after(self, earlier: SolveReport) -> SolveReport:
         """This solve, with the work of earlier attempts at the same step added."""
@@ -59,6 +61,7 @@ class SolveReport:
             sweeps=self.sweeps + earlier.sweeps,
             updates=self.updates + earlier.updates,
             restarts=self.restarts + earlier.restarts,
+            referee=self.referee + earlier.referee,
         )
 
 
@@ -134,20 +137,27 @@ class Sweeps:
             updates = sweeps * problem.count
         if pace.finish(problem, rng, converged=verdict.met) and looks_at_state(criterion):
             verdict = criterion.judge(problem)  # of what is handed back
+        verdict, steps = self._appeal(problem, pace, verdict)
         mean = total_force(problem.forces) / problem.count
         converged = verdict.met and math.isfinite(mean)
         why = "criterion met" if converged else f"not met by {sweeps} sweeps"
+        if steps:
+            why += f"{' by' if converged else ' and'} {steps} steps of the referee"
         if not math.isfinite(mean):
             why = "the forces are not finite"
         if pace.trouble:
             why += f"; {pace.trouble}"
         return SolveReport(
-            sweeps, updates, converged, mean, verdict.residual, verdict.momentum_error, pace.restarts, why
+            sweeps, updates, converged, mean, verdict.residual, verdict.momentum_error, pace.restarts, why, steps
         )
 
     def _pace(self, order: Order, problem: ContactProblem) -> Pace:
         """How sweeps are made."""
         return Pace(order)
+
+    def _appeal(self, problem: ContactProblem, pace: Pace, verdict: Verdict) -> tuple[Verdict, int]:
+        """A last resort where sweeps were stuck: the verdict on what it found, and its steps."""
+        return verdict, 0
 
     def _until_settled(
         self, problem: ContactProblem, pace: Pace, rng: Generator, criterion: SweepCriterion
@@ -179,7 +189,7 @@ class Sweeps:
         pace.watch(problem)
         sweeps, soon, look, before, verdict = 0, LOOK, LOOK, math.nan, Verdict(False)
         most = self.max_sweeps - pace.closing
-        while sweeps < most and not verdict.met:
+        while sweeps < most and not (verdict.met or pace.stuck):
             sweeps += pace.sweep(problem, rng)
             likely = sweeps >= soon and verdict.excess * pace.change <= before
             if likely or sweeps >= min(look, most):

@@ -1,0 +1,56 @@
+"""Appeal: a step that no sweep solves goes to the referee.
+
+Where contacts slide, a solution may repel sweeps: they circle it for ever, with momentum and without. Newton's method
+does not mind.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..contacts import ContactProblem
+from ..fclib import forces, global_problem, impulses
+from ..fclib.solve import in_space
+from .criteria import StateCriterion, Verdict
+from .general import natural_map
+from .loops import apply_forces
+from .referee import Array, GlobalSystem, referee
+
+TOLERANCES = 1e-6, 1e-10  # natural map over |q|; the second for criteria that are not met by the first
+
+
+def appeal(problem: ContactProblem, criterion: StateCriterion, free: Array, verdict: Verdict) -> tuple[Verdict, int]:
+    """Let the referee find the forces, from those of the problem; the verdict on what is better, and his steps.
+
+    free    : (bodies, 6) velocities without contact forces
+    verdict : that on the forces of the problem
+    """
+    stated = global_problem(problem, solved=True)
+    d, local = stated.dimension, stated.local()
+    system, mobility = GlobalSystem(stated.M, in_space(stated.H, d)), local.W.diagonal()[::d]
+    q, r = np.zeros((problem.count, 3)), np.zeros((problem.count, 3))
+    q[:, :d], r[:, :d] = local.q.reshape(-1, d), impulses(problem, d)
+    unit, size = float(mobility.mean()), float(np.linalg.norm(q)) or 1.0
+
+    def residual(r: Array) -> float:
+        return float(natural_map(r, system.times(r) + q, local.mu, unit)) / size
+
+    ours, steps = problem.forces.copy(), 0
+    for tolerance in TOLERANCES:
+        found = referee(system, q, local.mu, d, mobility, residual, r, tolerance=tolerance)
+        r, steps = found.r, steps + found.iterations
+        _put(problem, forces(problem, r[:, :d], d), free)
+        theirs = criterion.judge(problem)
+        if theirs.met or found.reason:
+            break
+    if theirs.met or theirs.residual < verdict.residual:
+        return theirs, steps
+    _put(problem, ours, free)
+    return verdict, steps
+
+
+def _put(problem: ContactProblem, forces: Array, free: Array) -> None:
+    """Forces, and the velocities that go with them."""
+    problem.forces[:] = forces
+    problem.motion[:, :6] = free
+    apply_forces(problem)
