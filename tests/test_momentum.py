@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from builders import chain, cloud, column, prepare
 
-from rigidgrains.solve import accelerated
+from rigidgrains.solve import accelerated, steady
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion, ResidualCriterion, Verdict
 from rigidgrains.solve.momentum import judge_some
@@ -68,15 +68,15 @@ def test_steady_momentum_follows_the_cosine():
     def momentum(cosine):
         for _ in range(400):
             pace._choose(problem, cosine, 1.0)
-        return pace._beta
+        return pace._amount.beta
 
-    at_rest = momentum(accelerated.ANGLE)
+    at_rest = momentum(steady.AT_REST)
     assert at_rest == pytest.approx(1.0 - 1.0 / pace._extent)
-    assert momentum(0.0) == 1.0 - accelerated.MOST < at_rest
-    assert momentum(1.0) == pytest.approx(1.0 - accelerated.LEAST)
+    assert momentum(0.0) == 1.0 - steady.MOST < at_rest
+    assert momentum(1.0) == pytest.approx(1.0 - steady.LEAST)
     assert pace.restarts == 1
     pace._choose(problem, -0.1, 1.0)
-    assert (pace._beta, pace.restarts) == (0.0, 2)
+    assert (pace._amount.beta, pace.restarts) == (0.0, 2)
 
 
 @pytest.mark.parametrize(("cosine", "rescued", "restarts"), [(0.98, 0, 0), (0.9, 0, 1), (0.98, 1, 1)])
@@ -93,8 +93,8 @@ def test_growth_of_what_goes_straight_on_passes(cosine, rescued, restarts):
     assert pace.restarts - before == 1
 
 
-def test_late_swings_are_not_left_out():
-    """Up to 100 L/d sweeps, where growth came to nothing before."""
+def test_late_swings_are_left_out_in_flow_alone(monkeypatch):
+    """Up to 100 L/d sweeps, where growth came to nothing before; in flow for good."""
     problem, pace, _ = scripted_pace()
     pace._swings.find = lambda *_: True
     pace._sweeps = int(99 * pace._extent)
@@ -103,6 +103,9 @@ def test_late_swings_are_not_left_out():
     assert pace._leaves_out(problem)
     pace._swings.rows = np.arange(3)
     pace._sweeps = int(100 * pace._extent) + 1
+    with monkeypatch.context() as patch:
+        patch.setattr(accelerated, "flows", lambda problem: True)
+        assert pace._leaves_out(problem)
     assert not pace._leaves_out(problem)
     assert len(pace._swings.rows) == 0
 
@@ -118,9 +121,9 @@ def test_single_contacts_settle_without_momentum():
     pace.told(problem, NEARLY)
     assert pace.restarts == 1
     assert restarts(*[1.0] * int(extent - 1)) == 0
-    assert pace._beta == 0.0
+    assert pace._amount.beta == 0.0
     restarts(*[1.0] * 20)
-    assert pace._beta > 0.5
+    assert pace._amount.beta > 0.5
     before = pace.restarts
     pace.told(problem, NEARLY)
     assert pace.restarts == before

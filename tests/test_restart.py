@@ -20,7 +20,7 @@ import rigidgrains as rg
 from rigidgrains import certificate
 from rigidgrains.runner import resume_run, run_scene
 from rigidgrains.trajectory import store
-from rigidgrains.trajectory.checkpoint import encode
+from rigidgrains.trajectory.checkpoint import decode, encode
 from rigidgrains.trajectory.errors import TrajectoryError
 
 SCENE = """
@@ -287,3 +287,12 @@ def test_files_without_a_way_back(tmp_path):
     writer.finish(simulation)
     with pytest.raises(TrajectoryError, match="was written by a program; resume it there"):
         resume_run(path)
+
+
+@pytest.mark.parametrize(
+    "words", [{"class": "sweeps.Sweeps", "news": 1}, {"class": "sweeps.News"}, {"class": "news.News"}]
+)
+def test_solvers_of_later_versions_are_refused(words):
+    """A setting, a class or a module that is not known here: one line with a remedy."""
+    with pytest.raises(TrajectoryError, match="update rigidgrains, or pass a solver"):
+        decode(words)

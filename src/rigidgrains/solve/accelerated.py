@@ -50,7 +50,7 @@ CLOSING = 4  # sweeps without momentum after dilation: single contacts settle at
 RUNAWAY = 100.0  # over the least of all: back to the best forces
 SAVED = 0.25  # a gain worth a new checkpoint
 ROUNDING = 1e-30  # of |R|^2/m: smaller changes are none
-RESCUES = 5  # after as many the sweeps go on without momentum
+RESCUES = 20  # after as many the sweeps go on without momentum
 
 
 @dataclass

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import __version__
 from ..bodies import Bodies
 from ..contacts import Contacts
 from ..detect.frames import Frames
@@ -169,7 +170,13 @@ def decode(words: Any) -> Any:
     settings = {key: decode(value) for key, value in words.items() if key != "class"}
     if any(value is None and key in ("order", "criterion") for key, value in settings.items()):
         raise TrajectoryError("this run used an order or criterion of its own; pass the solver to resume() again")
-    return getattr(import_module(SOLVERS + home), name)(**settings)
+    try:
+        return getattr(import_module(SOLVERS + home), name)(**settings)
+    except (ImportError, AttributeError, TypeError):
+        raise TrajectoryError(
+            f"this run used a solver that version {__version__} does not know ({name} with {', '.join(settings)}); "
+            "update rigidgrains, or pass a solver to resume()"
+        ) from None
 
 
 def _clock(words: Any) -> Clock:
