@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 from builders import column, prepare
 
-from rigidgrains import Scene, Simulation, TrajectoryWriter, fclib, resume
+from rigidgrains import Scene, Simulation, TrajectoryWriter, resume
 from rigidgrains.contacts import ContactProblem
 from rigidgrains.solve import accelerated
 from rigidgrains.solve.accelerated import AcceleratedSweeps, Momentum
-from rigidgrains.solve.appeal import appeal
 from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion, ResidualCriterion, Verdict
 from rigidgrains.solve.loops import apply_forces
 from rigidgrains.solve.orders import Coloured
@@ -85,10 +84,11 @@ def test_he_is_called_for_nothing_else(order):
     assert report.referee == 0
 
 
-def test_who_allows_few_sweeps_wants_an_early_answer():
-    """The referee is for sweeps that circle, not for those that are too few."""
+def test_he_is_called_for_sweeps_that_were_too_few():
+    """And not where their number is given."""
     _, report = solved(AcceleratedSweeps(referee=100, max_sweeps=100))
-    assert report.referee == 0
+    assert report.converged
+    assert report.referee > 0
     assert report.sweeps == 100
     _, report = solved(AcceleratedSweeps(referee=100, criterion=FixedSweeps(2000)))
     assert report.referee == 0
@@ -107,18 +107,22 @@ def test_problems_that_he_does_not_know_stay_with_sweeps(what, monkeypatch):
     assert AcceleratedSweeps(referee=100)._pace(Coloured(), saved("repelling"))._appeals
 
 
-def test_what_he_does_not_improve_stays(monkeypatch):
-    """The forces of the sweeps, to the bit, with their verdict."""
-    problem = saved("repelling")
-    free = problem.motion[:, :6].copy()
-    apply_forces(problem)
-    forces, motion = problem.forces.copy(), problem.motion.copy()
-    monkeypatch.setattr("rigidgrains.solve.appeal.forces", lambda problem, r, d: 1e3 * fclib.forces(problem, r, d))
-    verdict, steps = appeal(problem, MomentumCriterion(), free, Verdict(False, residual=1e-3))
-    assert verdict == Verdict(False, residual=1e-3)
-    assert steps > 0
-    np.testing.assert_array_equal(problem.forces, forces)
-    np.testing.assert_array_equal(problem.motion, motion)
+def test_sweeps_go_on_where_he_finds_nothing(monkeypatch):
+    """From where they were, and he is not called again."""
+    called = []
+
+    def helpless(problem, criterion, free):
+        called.append(problem.count)
+        problem.forces[:] = problem.motion[:] = np.nan
+        return Verdict(False), 7
+
+    monkeypatch.setattr("rigidgrains.solve.appeal.appeal", helpless)
+    problem, report = solved(AcceleratedSweeps(referee=100))
+    assert called == [44]
+    assert not report.converged
+    assert (report.sweeps, report.referee) == (5000, 7)
+    assert "not met by 5000 sweeps and 7 steps of the referee" in report.why
+    assert np.isfinite(problem.forces).all()
 
 
 @pytest.mark.parametrize("order", range(6))

@@ -35,7 +35,7 @@ class Report:
     inflows    : for each, grains and mass (kg) that entered, grains that came back, and what is due and waits for room
     outlets    : for each, grains and mass (kg) that left, and grains per second from the first to the last
     cell       : volume, packing fraction and pressure of a periodic cell, empty without one
-    refereed_steps : that went to the referee since no sweep would have solved them
+    refereed_steps : that went to the referee since sweeps did not solve them
     rigidity   : the rigidity meter at the last state, for the sweeps that found its load (see `Tally.load_sweeps`)
     """
 
@@ -111,7 +111,7 @@ class Report:
         if referee is None or not referee < self.candidates <= REFEREED:
             return "raise max_sweeps or epsilon"
         asked = 1000 * math.ceil(2 * self.candidates / 1000)
-        return f"raise max_sweeps or epsilon, or call the referee for steps that no sweep solves (referee = {asked})"
+        return f"raise max_sweeps or epsilon, or call the referee for such steps (referee = {asked})"
 
     def _warnings(self, dt: float, auto: AutoStep | None, remedies: str) -> Any:
         """What to watch out for; dt (s) is the step in which a grain moved furthest."""

@@ -225,7 +225,7 @@ class Solver(Section):
         description="accelerated: look for forces that hold a packing at rest, where none are carried over",
     )
     referee: Whole = Field(
-        default=0, description="accelerated: contacts up to which the referee takes over steps that no sweep solves"
+        default=0, description="accelerated: contacts up to which the referee takes over steps that sweeps do not solve"
     )
 
     def model_post_init(self, _: Any) -> None:

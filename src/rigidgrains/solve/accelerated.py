@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..arguments import is_number
 from ..contacts import ContactProblem
 from ..memory import copy_rows
-from .criteria import Criterion, MomentumCriterion, RigidSweeps, Verdict, looks_at_state
+from .criteria import Criterion, MomentumCriterion, RigidSweeps, StateCriterion, Verdict, looks_at_state
 from .dilation import Dilation
 from .kernels import changes
 from .loops import apply_forces
@@ -60,7 +60,7 @@ class AcceleratedSweeps(Sweeps):
     order   : "coloured" or "symmetric" (there and back, two sweeps a turn); another order does not converge
     hold    : look first for forces that hold a packing at rest, where none are carried over; see dilation.py. By
               colours, and with a criterion that looks at the state
-    referee : contacts up to which the referee takes over a step that no sweep solves, see appeal.py; 0 for none
+    referee : contacts up to which the referee takes over a step that sweeps do not solve, see appeal.py; 0 for none
     Criteria as for Sweeps, without RigidSweeps, which counts plain sweeps.
     """
 
@@ -91,14 +91,6 @@ class AcceleratedSweeps(Sweeps):
         own = problem.plain and problem.count <= self.referee and bool((problem.geometry[:, 6] < math.inf).all())
         return Momentum(order, problem, hold=self.hold, appeals=own)
 
-    def _appeal(self, problem: ContactProblem, pace: Pace, verdict: Verdict) -> tuple[Verdict, int]:
-        assert isinstance(pace, Momentum)
-        if verdict.met or not pace.stuck or not looks_at_state(self.criterion):
-            return verdict, 0
-        from .appeal import appeal  # brings scipy's sparse matrices
-
-        return appeal(problem, self.criterion, pace.free, verdict)
-
 
 class Momentum(Pace):
     """Sweeps from where the last ones were heading. After each the problem holds forces within the cone."""
@@ -121,8 +113,8 @@ class Momentum(Pace):
     ) -> None:
         super().__init__(order)
         self._work, self._hold, self._appeals = problem.work, hold, appeals
-        self.free = self._work.take("free", len(problem.motion), 6)
-        self.free[:] = problem.motion[:, :6]
+        self._free = self._work.take("free", len(problem.motion), 6)
+        self._free[:] = problem.motion[:, :6]
 
     def begin(self, problem: ContactProblem, among: np.ndarray | None = None) -> None:
         super().begin(problem, among)
@@ -194,18 +186,36 @@ class Momentum(Pace):
             self._restart()
         return False
 
+    def appeal(self, problem: ContactProblem, criterion: StateCriterion, verdict: Verdict) -> Verdict:
+        """Once, from the best forces; if that leads nowhere sweeps may go on."""
+        if not self._appeals:
+            return verdict
+        from .appeal import appeal  # brings scipy's sparse matrices
+
+        self._appeals = self.stuck = False
+        forces, motion = problem.forces.copy(), problem.motion.copy()
+        self._back_to_best(problem)
+        found, self.referee = appeal(problem, criterion, self._free)
+        if not found.met:
+            problem.forces[:], problem.motion[:] = forces, motion
+        return found if found.met else verdict
+
     def finish(self, problem: ContactProblem, rng: Generator, *, converged: bool) -> bool:
         """Velocities from forces; the best forces seen, if the last are worse and were not good enough."""
         p = problem
         if not converged:
-            last = residual(p)
-            copy_rows(p.forces, self._start)
-            p.forces[:], p.motion[:] = self._best
-            if last <= residual(p):
-                copy_rows(self._start, p.forces)
-        p.motion[:, :6] = self.free
+            self._back_to_best(p)
+        p.motion[:, :6] = self._free
         apply_forces(p)
         return True
+
+    def _back_to_best(self, problem: ContactProblem) -> None:
+        """The best forces so far, if the last ones are worse; velocities are not kept up with."""
+        p, last = problem, residual(problem)
+        copy_rows(p.forces, self._start)
+        p.forces[:], p.motion[:] = self._best
+        if last <= residual(p):
+            copy_rows(self._start, p.forces)
 
     def _like(self, table: Array, name: str) -> Array:
         """Room for a table of this shape."""

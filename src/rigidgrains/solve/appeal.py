@@ -19,13 +19,13 @@ from .referee import Array, GlobalSystem, referee
 TOLERANCES = 1e-6, 1e-10  # natural map over |q|; the second for criteria that are not met by the first
 
 
-def appeal(problem: ContactProblem, criterion: StateCriterion, free: Array, verdict: Verdict) -> tuple[Verdict, int]:
-    """Let the referee find the forces, from those of the problem; the verdict on what is better, and his steps.
+def appeal(problem: ContactProblem, criterion: StateCriterion, free: Array) -> tuple[Verdict, int]:
+    """Let the referee find the forces, from those of the problem; the verdict on them, and his steps.
 
-    free    : (bodies, 6) velocities without contact forces
-    verdict : that on the forces of the problem
+    free : (bodies, 6) velocities without contact forces
     """
-    stated = global_problem(problem, solved=True)
+    problem.motion[:, :6] = free
+    stated = global_problem(problem)
     d, local = stated.dimension, stated.local()
     system, mobility = GlobalSystem(stated.M, in_space(stated.H, d)), local.W.diagonal()[::d]
     q, r = np.zeros((problem.count, 3)), np.zeros((problem.count, 3))
@@ -35,22 +35,13 @@ def appeal(problem: ContactProblem, criterion: StateCriterion, free: Array, verd
     def residual(r: Array) -> float:
         return float(natural_map(r, system.times(r) + q, local.mu, unit)) / size
 
-    ours, steps = problem.forces.copy(), 0
+    verdict, steps = Verdict(False), 0
     for tolerance in TOLERANCES:
         found = referee(system, q, local.mu, d, mobility, residual, r, tolerance=tolerance)
         r, steps = found.r, steps + found.iterations
-        _put(problem, forces(problem, r[:, :d], d), free)
-        theirs = criterion.judge(problem)
-        if theirs.met or found.reason:
+        problem.forces[:], problem.motion[:, :6] = forces(problem, r[:, :d], d), free
+        apply_forces(problem)
+        verdict = criterion.judge(problem)
+        if verdict.met or found.reason:
             break
-    if theirs.met or theirs.residual < verdict.residual:
-        return theirs, steps
-    _put(problem, ours, free)
     return verdict, steps
-
-
-def _put(problem: ContactProblem, forces: Array, free: Array) -> None:
-    """Forces, and the velocities that go with them."""
-    problem.forces[:] = forces
-    problem.motion[:, :6] = free
-    apply_forces(problem)

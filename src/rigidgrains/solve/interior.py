@@ -80,6 +80,10 @@ class Interior:
         Short steps are a sign of a nearly singular matrix, which friction can cause: forces are then held near where
         they are, the more the longer it lasts.
         """
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # what is not finite ends the steps
+            return self._step()
+
+    def _step(self) -> float:
         x, u = self.x, self.u
         y = velocity_in_cone(u)
         tau = (x * y).sum() / len(x)

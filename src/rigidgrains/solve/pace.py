@@ -7,7 +7,7 @@ import math
 from numpy.random import Generator
 
 from ..contacts import ContactProblem
-from .criteria import Verdict
+from .criteria import StateCriterion, Verdict
 from .orders import Index, Order
 
 
@@ -18,7 +18,8 @@ class Pace:
     restarts : how often the pace began anew
     change   : by how much the last sweep has changed forces, in whatever measure falls with the error; NaN if unknown
     trouble  : what went wrong, if anything
-    stuck    : whether more sweeps will not do
+    stuck    : whether it is time for an appeal
+    referee  : steps of the referee so far
     """
 
     closing = 0
@@ -26,6 +27,7 @@ class Pace:
     change = math.nan
     trouble = ""
     stuck = False
+    referee = 0
 
     def __init__(self, order: Order) -> None:
         self.order = order
@@ -56,6 +58,10 @@ class Pace:
     def told(self, problem: ContactProblem, verdict: Verdict) -> bool:
         """A look at the state has found that sweeps must go on; returns whether the next one had better be soon."""
         return False
+
+    def appeal(self, problem: ContactProblem, criterion: StateCriterion, verdict: Verdict) -> Verdict:
+        """Where sweeps do not do, try what else there is; the verdict on the forces that the problem has then."""
+        return verdict
 
     def finish(self, problem: ContactProblem, rng: Generator, *, converged: bool) -> bool:
         """Bring forces and velocities into the state that is handed back; returns whether anything was left to do."""

@@ -40,7 +40,7 @@ class SolveReport:
     mean_force : <|R|> over all candidates (N)
     residual, momentum_error : as residual.py and power.py define them; NaN where no criterion asked
     restarts   : how often accelerated sweeps began anew
-    referee    : steps of the referee, where no sweep would have done
+    referee    : steps of the referee, where sweeps did not do
     why        : what ended the sweeps
     """
 
@@ -137,27 +137,22 @@ class Sweeps:
             updates = sweeps * problem.count
         if pace.finish(problem, rng, converged=verdict.met) and looks_at_state(criterion):
             verdict = criterion.judge(problem)  # of what is handed back
-        verdict, steps = self._appeal(problem, pace, verdict)
         mean = total_force(problem.forces) / problem.count
         converged = verdict.met and math.isfinite(mean)
         why = "criterion met" if converged else f"not met by {sweeps} sweeps"
-        if steps:
-            why += f"{' by' if converged else ' and'} {steps} steps of the referee"
+        if pace.referee:
+            why += f"{' by' if converged else ' and'} {pace.referee} steps of the referee"
         if not math.isfinite(mean):
             why = "the forces are not finite"
         if pace.trouble:
             why += f"; {pace.trouble}"
         return SolveReport(
-            sweeps, updates, converged, mean, verdict.residual, verdict.momentum_error, pace.restarts, why, steps
+            sweeps, updates, converged, mean, verdict.residual, verdict.momentum_error, pace.restarts, why, pace.referee
         )
 
     def _pace(self, order: Order, problem: ContactProblem) -> Pace:
         """How sweeps are made."""
         return Pace(order)
-
-    def _appeal(self, problem: ContactProblem, pace: Pace, verdict: Verdict) -> tuple[Verdict, int]:
-        """A last resort where sweeps were stuck: the verdict on what it found, and its steps."""
-        return verdict, 0
 
     def _until_settled(
         self, problem: ContactProblem, pace: Pace, rng: Generator, criterion: SweepCriterion
@@ -189,14 +184,16 @@ class Sweeps:
         pace.watch(problem)
         sweeps, soon, look, before, verdict = 0, LOOK, LOOK, math.nan, Verdict(False)
         most = self.max_sweeps - pace.closing
-        while sweeps < most and not (verdict.met or pace.stuck):
+        while sweeps < most and not verdict.met:
             sweeps += pace.sweep(problem, rng)
             likely = sweeps >= soon and verdict.excess * pace.change <= before
-            if likely or sweeps >= min(look, most):
+            if likely or pace.stuck or sweeps >= min(look, most):
                 verdict, before = criterion.judge(problem), pace.change
                 eager = not verdict.met and pace.told(problem, verdict)
                 soon = sweeps + max(LOOK, sweeps // 64)
                 look = soon if eager else sweeps + max(LOOK, sweeps // 8)
+                if not verdict.met and (pace.stuck or sweeps >= most):
+                    verdict = pace.appeal(problem, criterion, verdict)
         return sweeps, verdict
 
     def _in_stages(
