@@ -12,7 +12,9 @@ from builders import column, prepare
 from rigidgrains import Scene, Simulation, TrajectoryWriter, resume
 from rigidgrains.contacts import ContactProblem
 from rigidgrains.solve import accelerated
+from rigidgrains.solve import appeal as appeals
 from rigidgrains.solve.accelerated import AcceleratedSweeps, Momentum
+from rigidgrains.solve.appeal import appeal
 from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion, ResidualCriterion, Verdict
 from rigidgrains.solve.loops import apply_forces
 from rigidgrains.solve.orders import Coloured
@@ -65,11 +67,14 @@ def test_the_referee_solves_them(order):
     np.testing.assert_allclose(problem.motion, again.motion, rtol=0.0, atol=1e-12 * np.abs(again.motion).max())
 
 
-def test_a_criterion_may_ask_for_more():
-    """A residual of 1e-9 takes the second of the referee's tolerances."""
-    problem, report = solved(AcceleratedSweeps(referee=100, criterion=ResidualCriterion(1e-9)))
-    assert report.converged
-    assert residual(problem) <= 1e-9
+def test_a_criterion_may_ask_for_more(monkeypatch):
+    """What the first of the referee's tolerances does not meet goes to the second."""
+    criterion = ResidualCriterion(1e-10)
+    for tolerances, met in (((1e-3,), False), ((1e-3, 1e-10), True)):
+        monkeypatch.setattr(appeals, "TOLERANCES", tolerances)
+        problem, report = solved(AcceleratedSweeps(referee=100, criterion=criterion), order=1)
+        assert report.converged is met
+        assert (residual(problem) <= 1e-10) is met
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -85,13 +90,15 @@ def test_he_is_called_for_nothing_else(order):
 
 
 def test_he_is_called_for_sweeps_that_were_too_few():
-    """And not where their number is given."""
+    """And refused where nobody looks at the state."""
     _, report = solved(AcceleratedSweeps(referee=100, max_sweeps=100))
     assert report.converged
     assert report.referee > 0
     assert report.sweeps == 100
-    _, report = solved(AcceleratedSweeps(referee=100, criterion=FixedSweeps(2000)))
-    assert report.referee == 0
+    with pytest.raises(ValueError, match="referee needs looks at the state; take a MomentumCriterion"):
+        solved(AcceleratedSweeps(referee=100, criterion=FixedSweeps(2000)))
+    with pytest.raises(ValueError, match="referee needs looks at the state"):
+        solved(AcceleratedSweeps(referee=100, sleep=True))
 
 
 @pytest.mark.parametrize("what", ["torques", "infinite friction"])
@@ -108,7 +115,7 @@ def test_problems_that_he_does_not_know_stay_with_sweeps(what, monkeypatch):
 
 
 def test_sweeps_go_on_where_he_finds_nothing(monkeypatch):
-    """From where they were, and he is not called again."""
+    """From where they were, to the bit, and he is not called again."""
     called = []
 
     def helpless(problem, criterion, free):
@@ -116,13 +123,49 @@ def test_sweeps_go_on_where_he_finds_nothing(monkeypatch):
         problem.forces[:] = problem.motion[:] = np.nan
         return Verdict(False), 7
 
+    asked = Momentum.appeal
+
+    def watched(pace, problem, criterion, verdict):
+        forces, motion = problem.forces.copy(), problem.motion.copy()
+        assert asked(pace, problem, criterion, verdict) == verdict
+        np.testing.assert_array_equal(problem.forces, forces)
+        np.testing.assert_array_equal(problem.motion, motion)
+        return verdict
+
     monkeypatch.setattr("rigidgrains.solve.appeal.appeal", helpless)
+    monkeypatch.setattr(Momentum, "appeal", watched)
     problem, report = solved(AcceleratedSweeps(referee=100))
     assert called == [44]
     assert not report.converged
     assert (report.sweeps, report.referee) == (5000, 7)
     assert "not met by 5000 sweeps and 7 steps of the referee" in report.why
     assert np.isfinite(problem.forces).all()
+
+
+def test_what_sweeps_solve_after_him_is_theirs(monkeypatch):
+    """Here he is called too early, and finds nothing."""
+    monkeypatch.setattr(accelerated, "STALL", 0.0)
+    monkeypatch.setattr("rigidgrains.solve.appeal.appeal", lambda *_: (Verdict(False), 7))
+    _, report = solved(AcceleratedSweeps(referee=1000), "circling", 3)
+    assert report.converged
+    assert report.why.startswith("criterion met; in vain 7 steps of the referee")
+
+
+def test_forces_of_his_that_are_better_than_none_are_handed_back(monkeypatch):
+    """A criterion that nothing meets: of all forces those with the least residual."""
+    monkeypatch.setattr(MomentumCriterion, "judge", lambda *_: Verdict(False, residual=1.0))
+    problem, report = solved(AcceleratedSweeps(referee=100, max_sweeps=1000))
+    assert not report.converged
+    assert report.referee > 0
+    assert residual(problem) < 1e-6
+
+
+def test_forces_that_are_not_finite_are_no_start():
+    problem = saved("repelling")
+    free = problem.motion[:, :6].copy()
+    problem.forces[:] = np.nan
+    verdict, _ = appeal(problem, MomentumCriterion(), free)
+    assert verdict.met
 
 
 @pytest.mark.parametrize("order", range(6))
@@ -146,9 +189,8 @@ def test_packings_at_rest_keep_their_momentum(monkeypatch):
     momentum._sweeps = 10_000
     monkeypatch.setattr(accelerated, "flows", lambda problem: False)
     assert not momentum._circles(problem)
-    assert not momentum._circles(problem)  # asked once in so many sweeps
     monkeypatch.setattr(accelerated, "flows", lambda problem: True)
-    assert not momentum._circles(problem)
+    assert not momentum._circles(problem)  # looked at once in so many sweeps
     momentum._sweeps = 20_000
     assert momentum._circles(problem)
 
@@ -208,3 +250,5 @@ def test_a_wrong_number_of_contacts_is_refused(referee):
 def test_other_methods_have_no_referee():
     with pytest.raises(ValueError, match="belongs to method = 'accelerated'"):
         Scene(dimension=2, solver={"method": "sweeps", "referee": 100})
+    with pytest.raises(ValueError, match="needs a criterion that looks at the state"):
+        Scene(dimension=2, solver={"method": "accelerated", "criterion": "local", "referee": 100})

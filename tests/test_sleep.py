@@ -177,3 +177,24 @@ def test_scenes_ask_for_sleep():
     scene.solver = Solver(criterion="rigid", sleep=True)
     with pytest.raises(SceneError, match="does not go with criterion = 'rigid'"):
         scene.build()
+
+
+@pytest.mark.parametrize("solver", [Sweeps, AcceleratedSweeps])
+def test_who_sleeps_forgets_its_speed(solver):
+    """A heap that creeps takes the step from rest, also where sweeps are made for another one that was hit."""
+    simulation = run(two_heaps(), 50, solver, criterion=ResidualCriterion(1e-6), sleep=True)
+    bodies = simulation.bodies
+    bodies.velocity[:3, 0], bodies.velocity[3:6, 0] = 1e-9, 0.5
+    simulation.step()
+    assert simulation.last_solve.sweeps > 0
+    assert not simulation.motion_before[:3].any()  # asleep
+    assert simulation.motion_before[3:6].any()
+    force = np.zeros((bodies.count, 3))
+    for (i, j), (r_n, *r_t), n in zip(
+        simulation.contacts.pairs, simulation.contacts.forces[:, :4], simulation.contacts.geometry[:, :3]
+    ):
+        force[i] -= r_n * n + np.array(r_t)
+        if j < bodies.count:
+            force[j] += r_n * n + np.array(r_t)
+    gained = DT * (DOWN + force / bodies.mass[:, None])
+    np.testing.assert_allclose(bodies.velocity, simulation.motion_before[: bodies.count, :3] + gained, atol=1e-14)

@@ -7,10 +7,13 @@ import math
 import numpy as np
 import pytest
 from builders import belt, column, grains, prepare, triangular
+from celled import SHEAR, cell_of, gas
 
+from rigidgrains.laws import Rolling
+from rigidgrains.simulation import Simulation
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps
-from rigidgrains.solve.power import flows, powers
+from rigidgrains.solve.power import _all_powers, flows, powers
 from rigidgrains.solve.steady import AT_REST, IN_FLOW, LEAST, MOST, Amount
 
 DT = 0.01
@@ -51,9 +54,9 @@ def test_lowered_momentum_may_rise_again():
     amount = Amount(100.0)
     amount.keep_steady(flows=True)
     risen(amount, IN_FLOW, 2000)
-    assert not amount.lowered
+    assert not amount.low
     amount.lower()
-    assert amount.lowered
+    assert amount.low
     amount.begin_anew()
     assert risen(amount, IN_FLOW, 50) == pytest.approx(1.0 - MOST)
     assert risen(amount, 1.0, 100) > 1.0 - MOST
@@ -82,3 +85,27 @@ def test_a_packing_on_its_way_to_rest_does_not_flow():
 def test_nothing_flows_without_forces():
     problem = prepare(column(3, g=0.0), DT)
     assert not flows(problem)
+
+
+@pytest.mark.parametrize("rolls", [False, True])
+def test_what_slides_in_a_sheared_cell_goes_with_its_strain(rolls):
+    """Grains at rest among themselves: V_t is the tangential part of L b, and with torques the spins count as well."""
+    bodies = gas(30, side=5.5, cell=cell_of(5.5, 5.5, rate=0.7 * SHEAR), speed=0.0)
+    bodies.laws = [Rolling(0.1)] if rolls else []
+    simulation = Simulation(bodies, dt=DT, solver=AcceleratedSweeps(criterion=FixedSweeps(1)))
+    simulation.step()
+    bodies.motion[: bodies.count, :6] = 0.0
+    contacts = simulation.contacts
+    problem = contacts.problem(bodies, DT)
+    assert problem.count > 20
+    problem.forces[:] = 0.0
+    problem.forces[:, 0] = 2.0
+    bodies.motion[: bodies.count, 5] = spin = np.linspace(-1.0, 1.0, bodies.count)  # s = lever * spin, about z
+    branch = (bodies.radius[contacts.pairs].sum(axis=1) + contacts.gap)[:, None] * contacts.normal
+    turning = spin[contacts.pairs].sum(axis=1)[:, None] * np.cross([0.0, 0.0, 1.0], contacts.normal)
+    v = branch @ (0.7 * SHEAR).T - turning
+    v_t = v - (v * contacts.normal).sum(axis=1)[:, None] * contacts.normal
+    expected = 2.0 * (problem.geometry[:, 6] * np.linalg.norm(v_t, axis=1)).sum()
+    if rolls:
+        expected += 0.1 * 2.0 * np.abs(np.diff((spin / bodies.radius)[contacts.pairs])).sum()  # mu_r R_n |W|
+    assert _all_powers(problem, 1.0)[2] == pytest.approx(expected, rel=1e-9)

@@ -101,13 +101,12 @@ class Report:
         if bodies.stage is not None:
             report.inflows = {one.name: one.figures(simulation.time - simulation.dt) for one in bodies.stage.inflows}
             report.outlets = {one.name: one.figures() for one in bodies.stage.outlets}
-        plain = contacts.extra is None and contacts.branch is None
-        remedies = report._remedies(getattr(simulation.solver, "referee", None) if plain else None)
+        remedies = report._remedies(_called(simulation))
         report.warnings = list(report._warnings(tally.displaced_in or simulation.dt, simulation.auto, remedies))
         return report
 
     def _remedies(self, referee: int | None) -> str:
-        """What helps where sweeps did not; `referee` is the solver's number of contacts, None if it has no referee."""
+        """What helps where sweeps did not; candidates up to which the referee is called, None if he cannot be."""
         if referee is None or not referee < self.candidates <= REFEREED:
             return "raise max_sweeps or epsilon"
         asked = 1000 * math.ceil(2 * self.candidates / 1000)
@@ -188,6 +187,18 @@ class Report:
         rows += [("warning", text) for text in self.warnings]
         width = max(len(name) for name, _ in rows)
         return "\n".join(f"{name:<{width}}  {text}" for name, text in rows)
+
+
+def _called(simulation: Simulation) -> int | None:
+    """Candidates up to which the solver calls the referee; None if it never does."""
+    from ..solve.accelerated import AcceleratedSweeps
+    from ..solve.criteria import looks_at_state
+
+    solver, contacts = simulation.solver, simulation.contacts
+    if not isinstance(solver, AcceleratedSweeps) or solver.sleep or not looks_at_state(solver.criterion):
+        return None
+    plain = contacts.extra is None and contacts.branch is None and bool((contacts.geometry[:, 6] < math.inf).all())
+    return solver.referee if plain else None
 
 
 def _rigidity(meter: dict[str, Any]) -> str:

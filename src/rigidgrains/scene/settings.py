@@ -269,10 +269,11 @@ class Solver(Section):
             yield self.wrong("sleep", f"does not go with criterion = '{self.criterion}'; take 'local' or 'residual'")
         if self.hold and (self.method != "accelerated" or self.order != "coloured"):
             yield self.wrong("hold", "belongs to method = 'accelerated' with order = 'coloured'; remove it")
-        if self.given("referee") and self.method != "accelerated":
+        if self.referee and self.method != "accelerated":
             yield self.wrong("referee", f"belongs to method = 'accelerated', not to '{self.method}'; remove it")
-        if self.hold and (self.sleep or self.criterion not in EPSILON):
-            yield self.wrong("hold", f"needs a criterion that looks at the state: {', '.join(EPSILON)}; and no sleep")
+        for key, asked in (("hold", self.hold), ("referee", self.method == "accelerated" and self.referee)):
+            if asked and (self.sleep or self.criterion not in EPSILON):
+                yield self.wrong(key, f"needs a criterion that looks at the state: {', '.join(EPSILON)}; and no sleep")
         if self.given("max_sweeps") and self.criterion == "fixed":
             yield self.wrong("max_sweeps", "bounds the other criteria, not 'fixed'; remove it or write sweeps")
         if self.slack > 0.0 and self.gap in ("g_pos", 0.0):

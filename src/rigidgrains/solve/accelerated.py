@@ -60,7 +60,8 @@ class AcceleratedSweeps(Sweeps):
     order   : "coloured" or "symmetric" (there and back, two sweeps a turn); another order does not converge
     hold    : look first for forces that hold a packing at rest, where none are carried over; see dilation.py. By
               colours, and with a criterion that looks at the state
-    referee : contacts up to which the referee takes over a step that sweeps do not solve, see appeal.py; 0 for none
+    referee : candidates up to which the referee takes over a step that sweeps do not solve, see appeal.py; 0 for none.
+              With a criterion that looks at the state, for plain friction
     Criteria as for Sweeps, without RigidSweeps, which counts plain sweeps.
     """
 
@@ -78,12 +79,14 @@ class AcceleratedSweeps(Sweeps):
             raise ValueError("hold = True is known to sweeps by colours alone; take order = 'coloured'")
         if not is_number(self.referee, whole=True) or self.referee < 0:
             raise ValueError(f"referee = {self.referee!r} is no number of contacts; give one such as 2000, or 0")
+        self.referee = int(self.referee)
 
     def solve(self, problem: ContactProblem, rng: Generator) -> SolveReport:
         if isinstance(self.criterion, RigidSweeps):
             raise ValueError("rigidity counts plain sweeps; give AcceleratedSweeps a MomentumCriterion, or use Sweeps")
-        if self.hold and (self.sleep or not looks_at_state(self.criterion)):
-            raise ValueError("hold = True needs looks at the state; take a MomentumCriterion, and sleep = False")
+        for name in ("hold", "referee"):
+            if getattr(self, name) and (self.sleep or not looks_at_state(self.criterion)):
+                raise ValueError(f"{name} needs looks at the state; take a MomentumCriterion, and sleep = False")
         return super().solve(problem, rng)
 
     def _pace(self, order: Order, problem: ContactProblem) -> Pace:
@@ -131,6 +134,9 @@ class Momentum(Pace):
         self._extent, self._swings = extent_of(problem), Swings(self._work)
         self._dilation = Dilation()
         self._take_up(problem)
+
+    def moved(self, change: Array) -> None:
+        self._free += change
 
     def watch(self, problem: ContactProblem) -> None:
         if self._hold:
@@ -190,15 +196,19 @@ class Momentum(Pace):
         """Once, from the best forces; if that leads nowhere sweeps may go on."""
         if not self._appeals:
             return verdict
-        from .appeal import appeal  # brings scipy's sparse matrices
+        from .appeal import appeal  # brings what few need: sparse matrices, FCLIB
 
         self._appeals = self.stuck = False
         forces, motion = problem.forces.copy(), problem.motion.copy()
-        self._back_to_best(problem)
+        least = self._back_to_best(problem)
         found, self.referee = appeal(problem, criterion, self._free)
-        if not found.met:
-            problem.forces[:], problem.motion[:] = forces, motion
-        return found if found.met else verdict
+        if found.met:
+            self.decided = True
+            return found
+        if residual(problem) < least:
+            self._best[0][:], self._best[1][:] = problem.forces, problem.motion
+        problem.forces[:], problem.motion[:] = forces, motion
+        return verdict
 
     def finish(self, problem: ContactProblem, rng: Generator, *, converged: bool) -> bool:
         """Velocities from forces; the best forces seen, if the last are worse and were not good enough."""
@@ -209,13 +219,15 @@ class Momentum(Pace):
         apply_forces(p)
         return True
 
-    def _back_to_best(self, problem: ContactProblem) -> None:
-        """The best forces so far, if the last ones are worse; velocities are not kept up with."""
+    def _back_to_best(self, problem: ContactProblem) -> float:
+        """The best forces so far, if the last ones are worse; returns their residual. Velocities are not kept up."""
         p, last = problem, residual(problem)
         copy_rows(p.forces, self._start)
         p.forces[:], p.motion[:] = self._best
-        if last <= residual(p):
+        best = residual(p)
+        if last <= best:
             copy_rows(self._start, p.forces)
+        return min(last, best)
 
     def _like(self, table: Array, name: str) -> Array:
         """Room for a table of this shape."""
@@ -284,7 +296,7 @@ class Momentum(Pace):
         """
         if not self._amount.steady or not self._circles(problem):
             return False
-        self.stuck = self._amount.lowered and self._appeals
+        self.stuck = self._amount.low and self._appeals
         self._amount.lower()
         return True
 

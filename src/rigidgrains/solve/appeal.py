@@ -30,6 +30,8 @@ def appeal(problem: ContactProblem, criterion: StateCriterion, free: Array) -> t
     system, mobility = GlobalSystem(stated.M, in_space(stated.H, d)), local.W.diagonal()[::d]
     q, r = np.zeros((problem.count, 3)), np.zeros((problem.count, 3))
     q[:, :d], r[:, :d] = local.q.reshape(-1, d), impulses(problem, d)
+    if not np.isfinite(r).all():
+        r[:] = 0.0
     unit, size = float(mobility.mean()), float(np.linalg.norm(q)) or 1.0
 
     def residual(r: Array) -> float:
@@ -38,7 +40,7 @@ def appeal(problem: ContactProblem, criterion: StateCriterion, free: Array) -> t
     verdict, steps = Verdict(False), 0
     for tolerance in TOLERANCES:
         found = referee(system, q, local.mu, d, mobility, residual, r, tolerance=tolerance)
-        r, steps = found.r, steps + found.iterations
+        r, steps = found.r, steps + max(1, found.iterations)
         problem.forces[:], problem.motion[:, :6] = forces(problem, r[:, :d], d), free
         apply_forces(problem)
         verdict = criterion.judge(problem)

@@ -63,8 +63,9 @@ def sweep_awake(
     problem: ContactProblem, pace: Pace, rng: Generator, criterion: Criterion, most: int
 ) -> tuple[int, int, Verdict]:
     """Let clusters sleep, sweep over the others until the criterion is met; sweeps, updates and verdict."""
-    clusters = Clusters(problem)
+    clusters, motion = Clusters(problem), problem.motion[:, :6].copy()
     awake, tolerance = ~clusters.let_sleep(criterion), clusters.tolerance(criterion)
+    pace.moved(problem.motion[:, :6] - motion)
     swept: float = math.inf
     sweeps = updates = 0
     while True:

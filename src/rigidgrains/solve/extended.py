@@ -232,26 +232,28 @@ def miss(motion, pairs, geometry, extra, flow, forces, dt, out):  # type: ignore
 
 @kernel
 def virtual_power(motion, pairs, geometry, extra, flow, forces, dt):  # type: ignore[no-untyped-def]
-    """The terms of -S and S, each sum over those that are positive, with those of torques."""
+    """The terms of -S and S, each sum over those that are positive, and what slides, rolls and twists."""
     rate = 1.0 / dt
-    lost, gained = 0.0, 0.0
+    lost, gained, slid = 0.0, 0.0, 0.0
     for c in range(len(pairs)):
         i, j = pairs[c, 0], pairs[c, 1]
         n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
         v_n, v_x, v_y, v_z = missed_velocity(c, i, j, motion, geometry, extra, flow)
         r_n = forces[c, 0]
         normal = r_n * (v_n + geometry[c, 3] * rate)
-        sliding = _limit(geometry[c, 6], r_n) * math.sqrt(v_x * v_x + v_y * v_y + v_z * v_z)
-        sliding += forces[c, 1] * v_x + forces[c, 2] * v_y + forces[c, 3] * v_z
+        friction = _limit(geometry[c, 6], r_n) * math.sqrt(v_x * v_x + v_y * v_y + v_z * v_z)
+        sliding = friction + (forces[c, 1] * v_x + forces[c, 2] * v_y + forces[c, 3] * v_z)
         z_x, z_y, z_z = relative_spin(c, i, j, motion, extra)
         z_n = z_x * n_x + z_y * n_y + z_z * n_z
         q_n = forces[c, 4] * n_x + forces[c, 5] * n_y + forces[c, 6] * n_z
-        twisting = _limit(extra[c, 7], r_n) * abs(z_n) + q_n * z_n
-        rolling = _limit(extra[c, 6], r_n) * math.sqrt(max(z_x * z_x + z_y * z_y + z_z * z_z - z_n * z_n, 0.0))
-        rolling += forces[c, 4] * z_x + forces[c, 5] * z_y + forces[c, 6] * z_z - q_n * z_n
+        twist = _limit(extra[c, 7], r_n) * abs(z_n)
+        twisting = twist + q_n * z_n
+        roll = _limit(extra[c, 6], r_n) * math.sqrt(max(z_x * z_x + z_y * z_y + z_z * z_z - z_n * z_n, 0.0))
+        rolling = roll + (forces[c, 4] * z_x + forces[c, 5] * z_y + forces[c, 6] * z_z - q_n * z_n)
         lost -= min(normal, 0.0) + min(sliding, 0.0) + min(twisting, 0.0) + min(rolling, 0.0)
         gained += max(normal, 0.0) + max(sliding, 0.0) + max(twisting, 0.0) + max(rolling, 0.0)
-    return lost, gained
+        slid += friction + twist + roll
+    return lost, gained, slid
 
 
 @kernel

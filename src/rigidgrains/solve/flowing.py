@@ -168,16 +168,17 @@ def miss(motion, pairs, geometry, branch, flow, forces, dt, out):  # type: ignor
 
 @kernel
 def virtual_power(motion, pairs, geometry, branch, flow, forces, dt):  # type: ignore[no-untyped-def]
-    """The terms of -S and S, each sum over those that are positive."""
+    """The terms of -S and S, each sum over those that are positive, and what slides."""
     rate = 1.0 / dt
-    lost, gained = 0.0, 0.0
+    lost, gained, slid = 0.0, 0.0, 0.0
     for c in range(len(pairs)):
         n_x, n_y, n_z, mu = geometry[c, 0], geometry[c, 1], geometry[c, 2], geometry[c, 6]
         v_n, v_x, v_y, v_z = flow_velocity(pairs[c, 0], pairs[c, 1], motion, n_x, n_y, n_z, branch[c, 0], flow)
         limit = mu * forces[c, 0] if mu < np.inf else 0.0
         normal = forces[c, 0] * (v_n + geometry[c, 3] * rate)
-        sliding = limit * math.sqrt(v_x * v_x + v_y * v_y + v_z * v_z)
-        sliding += forces[c, 1] * v_x + forces[c, 2] * v_y + forces[c, 3] * v_z
+        friction = limit * math.sqrt(v_x * v_x + v_y * v_y + v_z * v_z)
+        sliding = friction + (forces[c, 1] * v_x + forces[c, 2] * v_y + forces[c, 3] * v_z)
         lost -= min(normal, 0.0) + min(sliding, 0.0)
         gained += max(normal, 0.0) + max(sliding, 0.0)
-    return lost, gained
+        slid += friction
+    return lost, gained, slid

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from ..contacts import ContactProblem
 from .criteria import StateCriterion, Verdict
 from .orders import Index, Order
+
+Array = NDArray[np.float64]
 
 
 class Pace:
@@ -20,6 +24,7 @@ class Pace:
     trouble  : what went wrong, if anything
     stuck    : whether it is time for an appeal
     referee  : steps of the referee so far
+    decided  : whether the forces are his
     """
 
     closing = 0
@@ -28,6 +33,7 @@ class Pace:
     trouble = ""
     stuck = False
     referee = 0
+    decided = False
 
     def __init__(self, order: Order) -> None:
         self.order = order
@@ -51,6 +57,9 @@ class Pace:
     ) -> tuple[int, int, float]:
         """Sweep; returns how often, the number of contacts with |dR| > epsilon |R| + delta, and the sum of |R|."""
         return 1, *self.order.checked_sweep(problem, rng, epsilon, delta)
+
+    def moved(self, change: Array) -> None:
+        """Someone else has changed the velocities (bodies, 6) of the problem, by as much."""
 
     def watch(self, problem: ContactProblem) -> None:
         """The state will be looked at now and then, and `told`."""

@@ -27,7 +27,8 @@ class Powers(NamedTuple):
     """Terms of S, each sum over those of one sign, over F^2 dt/M; without unit.
 
     lost, gained : of -S and of S
-    slid         : sum of mu R_n |V_t|, what sliding contacts dissipate; not a part of S where the law is obeyed
+    slid         : sum of mu R_n |V_t|, what sliding contacts dissipate, and those that roll or twist; not a part of S
+                   where the law is obeyed
     """
 
     lost: float
@@ -96,7 +97,7 @@ def _all_powers(problem: ContactProblem, part: float) -> tuple[float, float, flo
     if p.edges is not None:
         load, mass = max(load, part * _face_load(p)), mass + _cell_mass(p)
     if not p.plain:
-        lost, gained = room_of(p).virtual_power(*p.arrays[:-1], part * p.forces, p.dt)
+        lost, gained, slid = room_of(p).virtual_power(*p.arrays[:-1], part * p.forces, p.dt)
     return lost, gained, slid, load, mass
 
 

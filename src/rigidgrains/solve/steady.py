@@ -16,12 +16,12 @@ LEAST, MOST = 0.01, 0.5  # of 1 - beta
 class Amount:
     """The momentum beta of the next sweep, for a packing of so many grains across.
 
-    steady  : whether it is bound by the cosine
-    lowered : whether it was more than swings would bear
+    steady : whether it is bound by the cosine
+    low    : whether it was lowered
     """
 
     def __init__(self, extent: float) -> None:
-        self.steady, self.lowered, self._cosine = False, False, AT_REST
+        self.steady, self.low, self._cosine = False, False, AT_REST
         self._damping = min(1.0 / extent, MOST)
         self.begin_anew()
 
@@ -34,8 +34,8 @@ class Amount:
         self.steady, self._cosine = True, IN_FLOW if flows else AT_REST
 
     def lower(self) -> None:
-        """So little that hardly anything swings; the cosine may raise it again."""
-        self._damping, self.lowered = MOST, True
+        """So little that hardly anything swings; the cosine of flow may raise it again."""
+        self._damping, self._cosine, self.low = MOST, IN_FLOW, True
 
     def rise(self, cosine: float) -> None:
         """More momentum, as Nesterov has it, up to the bound."""

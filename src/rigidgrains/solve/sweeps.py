@@ -141,7 +141,8 @@ class Sweeps:
         converged = verdict.met and math.isfinite(mean)
         why = "criterion met" if converged else f"not met by {sweeps} sweeps"
         if pace.referee:
-            why += f"{' by' if converged else ' and'} {pace.referee} steps of the referee"
+            share = " by" if pace.decided else "; in vain" if converged else " and"
+            why += f"{share} {pace.referee} steps of the referee"
         if not math.isfinite(mean):
             why = "the forces are not finite"
         if pace.trouble:

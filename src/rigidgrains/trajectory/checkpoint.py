@@ -172,10 +172,11 @@ def decode(words: Any) -> Any:
         raise TrajectoryError("this run used an order or criterion of its own; pass the solver to resume() again")
     try:
         return getattr(import_module(SOLVERS + home), name)(**settings)
-    except (ImportError, AttributeError, TypeError):
+    except (ImportError, AttributeError, TypeError, ValueError):
+        said = ", ".join(f"{key} = {value!r}" for key, value in settings.items())
         raise TrajectoryError(
-            f"this run used a solver that version {__version__} does not know ({name} with {', '.join(settings)}); "
-            "update rigidgrains, or pass a solver to resume()"
+            f"this run used {name}({said}), which version {__version__} does not know; update rigidgrains, or pass a "
+            "solver to resume()"
         ) from None
 
 
