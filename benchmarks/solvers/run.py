@@ -31,7 +31,7 @@ from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion, ResidualCriterion
 from rigidgrains.solve.sweeps import SolveReport, Sweeps
 
-PACKINGS = {250: 8, 1000: 4, 4000: 4, 16_000: 4, 64_000: 1}
+PACKINGS = {250: 8, 1000: 4, 4000: 4, 16_000: 4, 64_000: 1}  # how many of each size
 PLAIN = ("symmetric", "coloured", "random_blocks")  # the quickest plain sweeps; the best of them counts
 
 
