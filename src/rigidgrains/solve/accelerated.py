@@ -193,22 +193,20 @@ class Momentum(Pace):
         return False
 
     def appeal(self, problem: ContactProblem, criterion: StateCriterion, verdict: Verdict) -> Verdict:
-        """Once, from the best forces; if that leads nowhere sweeps may go on."""
+        """From the best forces; what is found is kept if it is better."""
         if not self._appeals:
             return verdict
         from .appeal import appeal  # brings what few need: sparse matrices, FCLIB
 
-        self._appeals = self.stuck = False
         forces, motion = problem.forces.copy(), problem.motion.copy()
         least = self._back_to_best(problem)
         found, self.referee = appeal(problem, criterion, self._free)
-        if found.met:
-            self.decided = True
-            return found
-        if residual(problem) < least:
-            self._best[0][:], self._best[1][:] = problem.forces, problem.motion
-        problem.forces[:], problem.motion[:] = forces, motion
-        return verdict
+        if not found.met and not residual(problem) < least:
+            problem.forces[:], problem.motion[:] = forces, motion
+            return verdict
+        copy_rows(problem.forces, self._best[0])
+        copy_rows(problem.motion, self._best[1])
+        return found
 
     def finish(self, problem: ContactProblem, rng: Generator, *, converged: bool) -> bool:
         """Velocities from forces; the best forces seen, if the last are worse and were not good enough."""
@@ -248,7 +246,6 @@ class Momentum(Pace):
             self._best[0][:], self._best[1][:] = problem.forces, problem.motion
         if plain or self._sweeps < self._until:
             self._fresh = True
-            self.stuck = plain and self._circles(problem) and self._appeals
         elif cosine < 0.0 or self._ripe(problem) or self._stalls(problem):
             self._restart()
         elif not self._grown(change):
@@ -290,25 +287,18 @@ class Momentum(Pace):
         return True
 
     def _stalls(self, problem: ContactProblem) -> bool:
-        """Whether momentum is lowered from now on: sweeps go round in circles, which is momentum's.
-
-        If they go on like that, it is not.
-        """
-        if not self._amount.steady or not self._circles(problem):
-            return False
-        self.stuck = self._amount.low and self._appeals
-        self._amount.lower()
-        return True
-
-    def _circles(self, problem: ContactProblem) -> bool:
-        """Whether sweeps in flow have not come to a change below all before for long.
+        """Whether momentum is lowered from now on: sweeps in flow go in circles, without a change below all before.
 
         At rest such changes are rare, and it takes all the momentum to come to them.
         """
-        if self._sweeps - max(self._lowered, self._idle) <= STALL * self._extent:
+        idle = self._sweeps - max(self._lowered, self._idle)
+        if not self._amount.steady or idle <= STALL * self._extent:
             return False
         self._idle = self._sweeps
-        return not self._dilation.on and flows(problem)
+        if self._dilation.on or not flows(problem):
+            return False
+        self._amount.lower()
+        return True
 
     def _grown(self, change: float) -> bool:
         """Whether changes have grown so far that momentum feeds them.

@@ -22,18 +22,14 @@ class Pace:
     restarts : how often the pace began anew
     change   : by how much the last sweep has changed forces, in whatever measure falls with the error; NaN if unknown
     trouble  : what went wrong, if anything
-    stuck    : whether it is time for an appeal
-    referee  : steps of the referee so far
-    decided  : whether the forces are his
+    referee  : steps of the referee
     """
 
     closing = 0
     restarts = 0
     change = math.nan
     trouble = ""
-    stuck = False
     referee = 0
-    decided = False
 
     def __init__(self, order: Order) -> None:
         self.order = order
@@ -69,7 +65,7 @@ class Pace:
         return False
 
     def appeal(self, problem: ContactProblem, criterion: StateCriterion, verdict: Verdict) -> Verdict:
-        """Where sweeps do not do, try what else there is; the verdict on the forces that the problem has then."""
+        """Where sweeps have not done, try what else there is; the verdict on the forces that the problem has then."""
         return verdict
 
     def finish(self, problem: ContactProblem, rng: Generator, *, converged: bool) -> bool:

@@ -17,11 +17,10 @@ class Amount:
     """The momentum beta of the next sweep, for a packing of so many grains across.
 
     steady : whether it is bound by the cosine
-    low    : whether it was lowered
     """
 
     def __init__(self, extent: float) -> None:
-        self.steady, self.low, self._cosine = False, False, AT_REST
+        self.steady, self._cosine = False, AT_REST
         self._damping = min(1.0 / extent, MOST)
         self.begin_anew()
 
@@ -35,7 +34,7 @@ class Amount:
 
     def lower(self) -> None:
         """So little that hardly anything swings; the cosine of flow may raise it again."""
-        self._damping, self._cosine, self.low = MOST, IN_FLOW, True
+        self._damping, self._cosine = MOST, IN_FLOW
 
     def rise(self, cosine: float) -> None:
         """More momentum, as Nesterov has it, up to the bound."""

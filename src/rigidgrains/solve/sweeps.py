@@ -141,8 +141,7 @@ class Sweeps:
         converged = verdict.met and math.isfinite(mean)
         why = "criterion met" if converged else f"not met by {sweeps} sweeps"
         if pace.referee:
-            share = " by" if pace.decided else "; in vain" if converged else " and"
-            why += f"{share} {pace.referee} steps of the referee"
+            why += f"{' by' if converged else ' and'} {pace.referee} steps of the referee"
         if not math.isfinite(mean):
             why = "the forces are not finite"
         if pace.trouble:
@@ -188,14 +187,12 @@ class Sweeps:
         while sweeps < most and not verdict.met:
             sweeps += pace.sweep(problem, rng)
             likely = sweeps >= soon and verdict.excess * pace.change <= before
-            if likely or pace.stuck or sweeps >= min(look, most):
+            if likely or sweeps >= min(look, most):
                 verdict, before = criterion.judge(problem), pace.change
                 eager = not verdict.met and pace.told(problem, verdict)
                 soon = sweeps + max(LOOK, sweeps // 64)
                 look = soon if eager else sweeps + max(LOOK, sweeps // 8)
-                if not verdict.met and (pace.stuck or sweeps >= most):
-                    verdict = pace.appeal(problem, criterion, verdict)
-        return sweeps, verdict
+        return sweeps, verdict if verdict.met else pace.appeal(problem, criterion, verdict)
 
     def _in_stages(
         self, problem: ContactProblem, pace: Pace, rng: Generator, criterion: RigidSweeps
