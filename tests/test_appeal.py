@@ -189,14 +189,14 @@ def wedged() -> Scene:
 def test_a_run_with_a_referee_can_be_resumed_to_the_bit(tmp_path):
     """He draws no random numbers, and what he did is counted on. Here sweeps are few, and he is called often."""
     whole, half = (Simulation(wedged(), dt=1.0) for _ in range(2))
-    whole.run(steps=60)
-    half.observe(TrajectoryWriter(tmp_path / "half.vtkhdf"), every=15)
-    half.run(steps=30)
+    whole.run(steps=20)
+    half.observe(TrajectoryWriter(tmp_path / "half.vtkhdf"), every=5)
+    half.run(steps=10)
     again = resume(tmp_path / "half.vtkhdf")
-    again.run(steps=30)
+    again.run(steps=10)
     np.testing.assert_array_equal(whole.bodies.motion, again.bodies.motion)
-    assert whole.report().refereed_steps == again.report().refereed_steps > 5
-    assert whole.report().converged_steps == 60
+    assert whole.report().refereed_steps == again.report().refereed_steps > 2
+    assert whole.report().converged_steps == 20
 
 
 def test_the_report_counts_his_steps_and_says_when_to_call_him():

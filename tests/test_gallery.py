@@ -111,6 +111,7 @@ def test_the_piston(run):
     assert certificate.check(state).passed
 
 
+@pytest.mark.slow
 def test_the_pile(run):
     report, _, bodies = run("pile")
     lift = -sum(force[2] for force in report.wall_force.values())
@@ -139,6 +140,7 @@ def test_the_drum(tmp_path):
     assert np.linalg.norm(bodies.position, axis=1).max() < 0.055
 
 
+@pytest.mark.slow
 def test_the_hopper(run):
     """All grains end in the tray, which carries their weight."""
     report, state, bodies = run("hopper")
