@@ -99,6 +99,7 @@ def test_the_incline(run):
     assert sliding == pytest.approx(G * (0.5 - 0.1 * math.sqrt(0.75)) * report.time, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_the_piston(run):
     """Box and grains stand: the walls carry weight and load."""
     report, state, bodies = run("piston")
@@ -119,6 +120,7 @@ def test_the_pile(run):
     assert report.kinetic_energy < 1e-3 * bodies.mass.sum() * G * bodies.radius.mean()
 
 
+@pytest.mark.slow
 def test_the_drum(tmp_path):
     """Newton for all grains together, step by step: what the drum carries is the weight and the change of momentum."""
     path = tmp_path / "drum.toml"
@@ -192,6 +194,7 @@ def test_every_scene_file_loads():
         assert load_scene(Path(__file__).parent.parent / "src" / "rigidgrains" / "gallery" / f"{name}.toml").title
 
 
+@pytest.mark.slow
 def test_the_silo(run):
     """No grain is lost, and the rate is near that of a free-falling arch, phi rho (pi/4) D sqrt(g D).
 
