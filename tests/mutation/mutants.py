@@ -122,9 +122,13 @@ class _Places:
                         yield from self._walk(child, compiled=compiled, in_function=in_function)
 
     def _here(self, node: ast.AST) -> Iterator[tuple[int, int, str, str]]:
-        if isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC and not _about_text(node):
+        if (
+            isinstance(node, ast.BinOp)
+            and type(node.op) in ARITHMETIC
+            and not (_is_words(node.left) or _is_words(node.right))
+        ):
             yield from self._operator(node.left, node.right, *ARITHMETIC[type(node.op)])
-        elif isinstance(node, ast.AugAssign) and type(node.op) in ARITHMETIC:
+        elif isinstance(node, ast.AugAssign) and type(node.op) in ARITHMETIC and not _is_words(node.value):
             sign, others = ARITHMETIC[type(node.op)]
             yield from self._operator(node.target, node.value, f"{sign}=", [f"{other}=" for other in others])
         elif isinstance(node, ast.Compare):
@@ -183,10 +187,8 @@ def _is_text(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
 
 
-def _about_text(node: ast.BinOp) -> bool:
-    """Strings put together or filled in."""
-    sides = (node.left, node.right)
-    return any(isinstance(side, ast.JoinedStr) or isinstance(getattr(side, "value", 0), (str, bytes)) for side in sides)
+def _is_words(node: ast.expr) -> bool:
+    return isinstance(node, ast.JoinedStr) or isinstance(getattr(node, "value", 0), (str, bytes))
 
 
 def _other_constants(value: float) -> list[str]:

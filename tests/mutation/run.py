@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -26,7 +27,7 @@ from typing import Any
 
 from mutants import Mutant, draw, find
 from planted import FAULTS
-from rooms import files_that_decide, read_notes, test_files, tests_of
+from rooms import Notes, files_that_decide, read_notes, test_files, tests_of
 from tree import ROOT, Outcome, Tree
 
 HERE = Path(__file__).resolve().parent
@@ -40,11 +41,10 @@ def main() -> int:
         return 0
     os.nice(asked.nice)
     tree = Tree(asked.folder)
-    if tree.copy():
-        (asked.folder / "notes.json").unlink(missing_ok=True)
+    tree.copy()
     if asked.planted:
         return replay(tree)
-    notes = observe(tree, asked.folder / "notes.json")
+    notes = observe(tree)
     results = read_results()
     if asked.again is None:
         mutants = draw(files_that_decide(tree.source), tree.source, asked.seed)[: asked.count]
@@ -67,29 +67,20 @@ def main() -> int:
     return 0
 
 
-def observe(tree: Tree, file: Path) -> dict[str, Any]:
+def observe(tree: Tree) -> Notes:
     """Run every test file once without a fault, and note which test runs which function."""
-    parts = file.with_suffix("")
-    parts.mkdir(exist_ok=True)
-    if not file.is_file():
-        for stale in parts.iterdir():
-            stale.unlink()
-    noted: dict[str, Any] = {}
-    fresh = False
+    notes: Notes = {}
     for name in test_files(tree.folder / "tests"):
-        part = parts / (Path(name).stem + ".json")
+        part = tree.kept / (Path(name).stem + ".json")
         if not part.is_file() or part.stat().st_mtime < (ROOT / name).stat().st_mtime:
-            outcome = tree.test([name], 3600.0, MUTATION_NOTES=str(part))
-            fresh = True
+            outcome = tree.test([name], 3600.0, MUTATION_NOTES=str(tree.folder / "notes.json"))
             print(f"{name}: {outcome.seconds:.0f} s {outcome.by}", flush=True)
             if not outcome.passed:
-                part.unlink(missing_ok=True)
                 sys.exit(f"{name} fails without any fault: {outcome.by}; mend that first")
-        noted |= read_notes(part)
-    if fresh:
-        tree.keep_kernels()
-    file.write_text("{}\n")
-    return noted
+            tree.keep_kernels()
+            shutil.copyfile(tree.folder / "notes.json", part)
+        notes |= read_notes(part)
+    return notes
 
 
 def challenge(tree: Tree, mutant: Mutant, tests: list[str], limit: float) -> Outcome:

@@ -39,12 +39,11 @@ class Tree:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.source = folder, folder / PACKAGE
-        self._warm = folder.with_name(folder.name + ".kernels")
+        self.kept = folder.with_name(folder.name + ".kept")  # what was compiled and noted, for these sources alone
         self._originals: dict[str, str] = {}
-        self._stamp = ""  # of the sources
 
-    def copy(self) -> bool:
-        """Bring the copy up to date with the checkout; True if kernels and notes of other sources had to go."""
+    def copy(self) -> None:
+        """Bring the copy up to date with the checkout; what was kept of other sources goes."""
         asked = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
         names = subprocess.run(asked, cwd=ROOT, capture_output=True, check=True, text=True).stdout.split("\0")
         package = hashlib.sha256()
@@ -61,21 +60,17 @@ class Tree:
         for stray in self.source.rglob("*.py"):
             if not (ROOT / PACKAGE / stray.relative_to(self.source)).is_file():
                 stray.unlink()
-        self._stamp = package.hexdigest()
-        stamp = self._warm / "stamp"
-        if stamp.is_file() and stamp.read_text() == self._stamp:
-            self._restore_kernels()
-            return False
-        shutil.rmtree(self._warm, ignore_errors=True)
+        stamp = self.kept / "stamp"
+        if not stamp.is_file() or stamp.read_text() != package.hexdigest():
+            shutil.rmtree(self.kept, ignore_errors=True)
+            self.kept.mkdir()
+            stamp.write_text(package.hexdigest())
         self._restore_kernels()
-        return True
 
     def keep_kernels(self) -> None:
         """Remember what has been compiled from the sources as they are."""
-        shutil.rmtree(self._warm, ignore_errors=True)
         for cache in self.source.rglob("__pycache__"):
-            shutil.copytree(cache, self._warm / cache.parent.relative_to(self.source), dirs_exist_ok=True)
-        (self._warm / "stamp").write_text(self._stamp)
+            shutil.copytree(cache, self.kept / "compiled" / cache.parent.relative_to(self.source), dirs_exist_ok=True)
 
     def test(self, tests: list[str], limit: float, **wishes: str) -> Outcome:
         """Run test files, up to the first failure; what takes longer than a limit (s) is stopped and has failed.
@@ -133,9 +128,9 @@ class Tree:
     def _restore_kernels(self) -> None:
         for cache in list(self.source.rglob("__pycache__")):
             shutil.rmtree(cache)
-        for file in self._warm.rglob("*.*"):
+        for file in (self.kept / "compiled").rglob("*.*"):
             if file.is_file():
-                cache = self.source / file.parent.relative_to(self._warm) / "__pycache__"
+                cache = self.source / file.parent.relative_to(self.kept / "compiled") / "__pycache__"
                 cache.mkdir(exist_ok=True)
                 shutil.copy2(file, cache)
 
