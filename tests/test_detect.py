@@ -106,7 +106,7 @@ def test_near_pairs_in_one_cell():
 
 
 def test_near_pairs_that_just_fill_their_room():
-    """A row of 218 in which each reaches the next 17 has 17 * 218 - 153 pairs, as many as there is room for at first."""
+    """A row of 218 in which each reaches the next 17: 17 * 218 - 153 pairs, as many as there is room for at first."""
     position = np.zeros((218, 3))
     position[:, 0] = np.arange(218) / 17.5
     found = listed(near_pairs(position, np.full(218, 0.5), 0.0))

@@ -37,7 +37,7 @@ def test_a_linear_flow_is_cold(bins, rate, seed):
 
 @pytest.mark.parametrize("unit", [2.0**-40, 2.0**40])
 def test_flow_in_any_unit(unit):
-    """Grains of picometres or of the size of planets: the shear within a bin is found, layers at one height have none."""
+    """Grains of picometres or of planets: the shear within a bin is found, a layer at one height has none."""
     rng = np.random.default_rng(4)
     position = rng.random((60, 3)) * 10.0
     frame = still(unit * position, 0.2 * unit, velocity=np.stack([3.0 * position[:, 1], *np.zeros((2, 60))], axis=1))

@@ -39,7 +39,7 @@ def main() -> int:
     if asked.table:
         write_table(read_results())
         return 0
-    os.nice(asked.nice)
+    os.nice(max(0, asked.nice - os.nice(0)))
     tree = Tree(asked.folder)
     tree.copy()
     if asked.planted:
