@@ -9,8 +9,8 @@
 All happens in a copy of the checkout (--folder, by default in the temporary folder), so that nothing is harmed when
 it is killed; it goes on where it was. First every test file runs once without a fault, and it is noted which test
 runs which function; then a mutant meets the tests that run its function, the quickest first, up to --limit seconds of
-them. A mutant is caught when a test fails, when nothing can be imported any more, or when tests take ten times as
-long as they should, since a run that hangs is noticed as well. Results are kept in results.json, with a reason,
+them. A mutant is caught when a test fails, when nothing can be imported any more, or when tests take five times as
+long as they should and a minute more, since a run that hangs is noticed as well. Results are kept in results.json, with a reason,
 written by hand, for each survivor that is harmless; results.md is made from it. pytest collects none of these files.
 """
 
@@ -57,7 +57,7 @@ def main() -> int:
         mutants = [_named(name, tree.source) for name in asked.again or survivors]
     for at, mutant in enumerate(mutants, 1):
         tests = tests_of(mutant, tree.source, notes, asked.limit)
-        outcome = challenge(tree, mutant, tests, 30.0 + 10.0 * sum(notes[name][0] for name in tests))
+        outcome = challenge(tree, mutant, tests, 60.0 + 5.0 * sum(notes[name][0] for name in tests))
         found = results["mutants"].setdefault(mutant.name, {"text": mutant.text, "reason": ""})
         found |= {"verdict": "survived" if outcome.passed else "caught", "by": outcome.by}
         RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
