@@ -10,8 +10,9 @@ All happens in a copy of the checkout (--folder, by default in the temporary fol
 it is killed; it goes on where it was. First every test file runs once without a fault, and it is noted which test
 runs which function; then a mutant meets the tests that run its function, the quickest first, up to --limit seconds of
 them. A mutant is caught when a test fails, when nothing can be imported any more, or when tests take five times as
-long as they should and a minute more, since a run that hangs is noticed as well. Results are kept in results.json, with a reason,
-written by hand, for each survivor that is harmless; results.md is made from it. pytest collects none of these files.
+long as they should and a minute more, since a run that hangs is noticed as well. Results are kept in results.json,
+with a reason, written by hand, for each survivor that is harmless; results.md is made from it. pytest collects none of
+these files.
 """
 
 from __future__ import annotations
