@@ -153,6 +153,12 @@ def test_a_full_random_region_says_how_far_it_came():
     assert float(reached) == pytest.approx(int(done) * math.pi * 0.5**2 / 100.0, abs=5.1e-4)
 
 
+def test_a_single_row_of_a_lattice_lies_in_the_middle():
+    scene = Scene(dimension=2)
+    scene.add_grains(count=5, radius=0.5, region=[[0, 3], [10, 4.5]], placement="lattice", jitter=0)
+    np.testing.assert_allclose(scene.build().position, [[x, 3.75, 0.0] for x in (0.5, 2.75, 5.0, 7.25, 9.5)])
+
+
 def test_too_few_lattice_sites_are_counted():
     scene = Scene(dimension=2)
     scene.add_plane("wall", point=(5.1, 0), normal=(-1, 0))
