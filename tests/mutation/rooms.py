@@ -40,8 +40,8 @@ def test_files(tests: Path) -> list[str]:
 def tests_of(mutant: Mutant, package: Path, notes: Notes, limit: float) -> list[str]:
     """Tests that run what a mutant is in, quick and specific ones first, up to so many seconds in all.
 
-    That is its function, or one of the kernels that may contain it; outside of functions, anything of the file, too, and
-    tests of files that import it come first.
+    That is its function, or one of the kernels that may contain it. Outside of functions it is anything of the file,
+    and tests of files that import it come first.
     """
     wanted = {(file, line) for file, _, line in kernels_of(mutant, package)}
     inner = _around(mutant, package)
