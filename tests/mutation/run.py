@@ -30,7 +30,7 @@ from typing import Any
 from mutants import Mutant, draw, find
 from planted import FAULTS
 from rooms import Notes, files_that_decide, kernels_of, read_notes, test_files, tests_of
-from tree import Outcome, Tree
+from tree import Outcome, Tree, commit
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results.json"
@@ -52,7 +52,7 @@ def main() -> int:
     if asked.again is None:
         mutants = draw(files_that_decide(tree.source), tree.source, asked.seed)[: asked.count]
         if results.get("seed") != asked.seed:
-            results = {"seed": asked.seed, "mutants": {}}
+            results = {"commit": commit(), "seed": asked.seed, "mutants": {}}
         results["count"] = asked.count
         mutants = [mutant for mutant in mutants if mutant.name not in results["mutants"]]
     else:
@@ -130,9 +130,9 @@ def write_table(results: dict[str, Any]) -> None:
     unexplained = sum(not found["reason"] for found in lived.values())
     lines = [
         "# Mutants", "",
-        f"`python tests/mutation/run.py --count {results['count']} --seed {results['seed']}`: {len(mutants)} mutants, "
-        f"{len(mutants) - len(lived)} caught, {len(lived)} survived, {unexplained} of them without a reason. "
-        "Made from results.json by `--table`.", "",
+        f"`python tests/mutation/run.py --count {results['count']} --seed {results['seed']}` on the sources of commit "
+        f"{results['commit']}: {len(mutants)} mutants, {len(mutants) - len(lived)} caught, {len(lived)} survived, "
+        f"{unexplained} of them without a reason. Made from results.json by `--table`.", "",
         "| survivor | line | why it is harmless |", "|---|---|---|",
         *(f"| {_cell(name)} | {_cell(it['text'])} | {it['reason'] or '**open**'} |" for name, it in lived.items()),
         "", "| caught | by |", "|---|---|",

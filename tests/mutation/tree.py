@@ -132,6 +132,12 @@ class Tree:
                 shutil.copy2(file, cache)
 
 
+def commit() -> str:
+    """The commit of the checkout, in short."""
+    asked = ["git", "rev-parse", "--short", "HEAD"]
+    return subprocess.run(asked, cwd=ROOT, capture_output=True, check=True, text=True).stdout.strip()
+
+
 def has_kernels(file: Path) -> bool:
     text = file.read_text()
     return any(f"@{word}" in text for word in COMPILED)
