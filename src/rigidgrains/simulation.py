@@ -255,6 +255,7 @@ class Simulation:
     def observe(self, observer: Observer | Any, *, every: int = 1, interval: float | None = None) -> Simulation:
         """Call an observer (or any function of the simulation) after every so many steps.
 
+        A text that it returns ends the run, as its reason; None lets the run go on.
         interval : s, in place of every: after the first step that reaches each multiple of it
         """
         trigger = Trigger(observer, every, interval)
@@ -267,7 +268,7 @@ class Simulation:
         """What the observers have to remember: by the name of their class, those of one class in their order."""
         states: dict[str, list[Any]] = {}
         for trigger in self._triggers:
-            if state := trigger.observer.state():
+            if state := trigger.kept():
                 states.setdefault(type(trigger.observer).__name__, []).append(state)
         return states
 
@@ -292,8 +293,9 @@ class Simulation:
         begun: list[Observer] = []
         try:
             for trigger in self._triggers:
-                trigger.observer.start(self, int(expected))
+                answer = trigger.observer.start(self, int(expected))
                 begun.append(trigger.observer)
+                trigger.obey(answer)
             with Interrupt() as interrupt:
                 while self.steps < end and self.until - self.time > 1e-9 * self.dt and not interrupt.asked:
                     self.step()
@@ -302,7 +304,7 @@ class Simulation:
             if interrupt.asked:
                 self.tally.stopped = "interrupted"
         except StopRun as reason:
-            self.tally.stopped = str(reason)
+            self.tally.stopped = str(reason) or "an observer ended the run"
         finally:
             self.until = math.inf
             self.tally.seconds += clock.perf_counter() - started
