@@ -108,7 +108,7 @@ def test_functions_of_which_a_call_runs_nothing_are_refused_at_once():
             return "enough"
 
     for function in (stepwise, partial(stepwise), both, Called()):
-        with pytest.raises(TypeError, match="has a yield in it.*return instead"):
+        with pytest.raises(TypeError, match=r"has a yield in it.*return instead"):
             resting().observe(function)
     for function in (later, Waits()):
         with pytest.raises(TypeError, match="is async, and nothing awaits it"):

@@ -30,7 +30,7 @@ class Column:
     def _of(self, rows: Any) -> Array:
         table: Array | None = getattr(rows, self._table)
         if table is None:
-            raise AttributeError(f"contacts have no {self._name} without a law of which extended = True; say so in yours")
+            raise AttributeError(f"no {self._name}: no law of these contacts says extended = True; say so in yours")
         return table
 
 
@@ -46,5 +46,5 @@ class ContactColumns:
     tangential_mass = Column("geometry", 5, "(c,) kg, m_t.")
     friction = Column("geometry", 6, "(c,) mu, 0 to inf.")
     gap = Column("geometry", 7, "(c,) m, g at the beginning of the step, negative for an overlap.")
-    repulsion = Column("forces", 0, "(c,) N, what presses the surfaces together: R_n, plus the attraction if there is one.")
+    repulsion = Column("forces", 0, "(c,) N, what presses the surfaces together: R_n, and the attraction if any.")
     tangential_force = Column("forces", slice(1, 4), "(c, 3) N, R_t on body 1.")

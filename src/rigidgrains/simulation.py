@@ -15,7 +15,7 @@ from . import integrate
 from .arguments import check_end, check_scene, check_seed
 from .bodies import Bodies, keep_motion, top_speed
 from .cell import CellError
-from .compiled import compile_ahead
+from .compiled import compile_ahead, compile_seconds
 from .contacts import Contacts
 from .detect.neighbours import Neighbours
 from .flow import LARGEST, strain_rate
@@ -250,7 +250,7 @@ class Simulation:
     def _nobody(self) -> SolveReport:
         """No grains, no contacts."""
         self.contacts = Contacts()
-        return SolveReport(sweeps=0, updates=0, converged=True, mean_force=0.0)
+        return SolveReport(sweeps=0, updates=0, converged=self.solver.told(True), mean_force=0.0)
 
     def observe(self, observer: Observer | Any, *, every: int = 1, interval: float | None = None) -> Simulation:
         """Call an observer (or any function of the simulation) after every so many steps.
@@ -288,7 +288,7 @@ class Simulation:
         expected = end - self.steps
         if self.auto is not None:  # it ends on time, however many steps that takes
             end, self.until = self.last_step(until=None, steps=steps), math.inf if until is None else until
-        started = clock.perf_counter()
+        started, compiled = clock.perf_counter(), compile_seconds()
         self.tally.stopped = ""
         begun: list[Observer] = []
         try:
@@ -307,7 +307,9 @@ class Simulation:
             self.tally.stopped = str(reason) or "an observer ended the run"
         finally:
             self.until = math.inf
-            self.tally.seconds += clock.perf_counter() - started
+            compiling = compile_seconds() - compiled
+            self.tally.seconds += clock.perf_counter() - started - compiling
+            self.tally.compiling += compiling
             with ExitStack() as farewell:  # every observer is finished, whatever happens to another
                 for observer in reversed(begun):
                     farewell.callback(observer.finish, self)

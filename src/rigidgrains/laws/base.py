@@ -24,8 +24,8 @@ SLIDES = 1.0 - 1e-9  # of mu R_n: a tangential force from which a contact slides
 class Rows(ContactColumns):
     """The contacts of a step, as laws see and change them before the solve, and see them after it.
 
-    Named columns are read as views and written in place: `rows.friction`, `rows.to_close`, `rows.gap`, `rows.normal` and
-    the others of ContactColumns, and those below where a law is extended.
+    Named columns are read as views and written in place: `rows.friction`, `rows.to_close`, `rows.gap`, `rows.normal`
+    and the others of ContactColumns, and those below where a law is extended.
 
     bodies   : the bodies of the simulation: radii, masses, materials, walls
     motion   : (bodies, 8) free velocities before the solve, the new ones after it; see Bodies
@@ -73,13 +73,13 @@ class Rows(ContactColumns):
     @rebound.setter
     def rebound(self, velocity: Array) -> None:
         if self.extra is None:
-            raise AttributeError("contacts have no rebound without a law of which extended = True; say so in yours")
+            raise AttributeError("no rebound: no law of these contacts says extended = True; say so in yours")
         self.extra[:, 0:3] = -velocity
 
     def attract(self, pull: Array) -> None:
         """Let both bodies of each contact pull at each other (c,) (N), on top of what other laws do."""
         if self.attraction is None:
-            raise AttributeError("contacts have no attraction without a law of which attracts = True; say so in yours")
+            raise AttributeError("no attraction: no law of these contacts says attracts = True; say so in yours")
         self.attraction += pull
         attract(self.motion, self.pairs, self.geometry, pull, self.dt)
         if self.branch is not None:
@@ -170,15 +170,18 @@ def check_laws(laws: list[Law]) -> None:
 
 def check_rows(rows: Rows, name: str) -> None:
     """Raise if a law has written what the shock law cannot read."""
-    for column, good, remedy in (
-        ("friction", rows.friction >= 0.0, "write a number of at least 0, or inf"),
-        ("to_close", np.isfinite(rows.to_close), "write a finite gap (m)"),
-        ("normal_mass", (rows.normal_mass > 0.0) & (rows.normal_mass < np.inf), "leave the masses as they are"),
-        ("tangential_mass", (rows.tangential_mass > 0.0) & (rows.tangential_mass < np.inf), "leave the masses as they are"),
+    tiny, huge, kept = np.finfo(float).tiny, np.finfo(float).max, "leave the masses as they are"
+    for column, low, high, remedy in (
+        ("friction", 0.0, np.inf, "write a number of at least 0, or inf"),
+        ("to_close", -huge, huge, "write a finite gap (m)"),
+        ("normal_mass", tiny, huge, kept),
+        ("tangential_mass", tiny, huge, kept),
     ):
+        values = getattr(rows, column)
+        good = (values >= low) & (values <= high)
         if not good.all():
             bad = int(np.flatnonzero(~good)[0])
-            raise ValueError(f"law {name} wrote {column} = {getattr(rows, column)[bad]:g} into contact {bad}; {remedy}")
+            raise ValueError(f"law {name} wrote {column} = {values[bad]:g} into contact {bad}; {remedy}")
 
 
 def arrange(laws: list[Law]) -> int:

@@ -41,7 +41,7 @@ class Observer:
         """After the last step, also when the run failed."""
 
     def state(self) -> dict[str, Any]:
-        """What must be remembered so that a resumed run goes on alike: numbers, texts, lists and dictionaries of them."""
+        """What must be remembered so that a resumed run goes on alike: numbers, texts, lists and dictionaries."""
         return {}
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -91,8 +91,8 @@ class Trigger:
         if inspect.iscoroutine(answer):
             answer.close()  # nobody will await it
         raise TypeError(
-            f"observer {self._name} returned {answer!r}; to end the run return a text, the reason that the report gives, "
-            "to go on return None"
+            f"observer {self._name} returned {answer!r}; return a text, the reason for the report, to end the run, "
+            "or None to go on"
         )
 
     def kept(self) -> dict[str, Any]:
@@ -104,8 +104,8 @@ class Trigger:
             json.dumps(state)
         except (TypeError, ValueError) as problem:
             raise TypeError(
-                f"observer {self._name}: state() cannot be kept in a file ({problem}); return numbers, texts, lists and "
-                "dictionaries of them, array.tolist() for an array"
+                f"observer {self._name}: state() cannot be kept in a file ({problem}); return numbers, texts, lists "
+                "and dictionaries of them, array.tolist() for an array"
             ) from None
         return state
 

@@ -20,6 +20,7 @@ __all__ = ["Report", "Tally"]
 
 LARGE_DISPLACEMENT = 0.1  # of a radius in one step: the neglected turn of the normals is no longer small
 LARGE_OVERLAP = 0.05  # of the mean radius
+NOT_ASKED = "not asked: sweeps as many as given, without a test of the forces"
 REFEREED = 3000  # candidates up to which the referee is recommended
 
 
@@ -35,7 +36,9 @@ class Report:
     inflows    : for each, grains and mass (kg) that entered, grains that came back, and what is due and waits for room
     outlets    : for each, grains and mass (kg) that left, and grains per second from the first to the last
     cell       : volume, packing fraction and pressure of a periodic cell, empty without one
+    converged_steps : that met the criterion, of the asked_steps; steps with a given number of sweeps are not asked
     refereed_steps : that went to the referee since sweeps did not solve them
+    seconds    : s, of computing; compile_seconds : s, that kernels took to be compiled, mostly in the first run
     rigidity   : the rigidity meter at the last state, for the sweeps that found its load (see `Tally.load_sweeps`)
     """
 
@@ -66,6 +69,8 @@ class Report:
     inflows: dict[str, dict[str, float]] = field(default_factory=dict)
     outlets: dict[str, dict[str, float]] = field(default_factory=dict)
     refereed_steps: int = 0
+    asked_steps: int = 0
+    compile_seconds: float = 0.0
 
     @classmethod
     def of(cls, simulation: Simulation) -> Report:
@@ -84,6 +89,7 @@ class Report:
             sweeps_max=tally.most_sweeps,
             converged_steps=tally.converged,
             refereed_steps=tally.refereed,
+            asked_steps=simulation.steps - tally.not_asked,
             updates=tally.updates,
             mean_overlap=float(overlap.mean()) if len(overlap) else 0.0,
             max_overlap=float(overlap.max()) if len(overlap) else 0.0,
@@ -93,6 +99,7 @@ class Report:
             wall_force=measure.wall_forces(bodies, contacts),
             rigidity=rigidity(simulation).as_dict(),
             seconds=tally.seconds,
+            compile_seconds=tally.compiling,
             seed=simulation.seed,
             cell=measure.cell_figures(bodies, contacts),
             stopped=tally.stopped,
@@ -114,10 +121,10 @@ class Report:
 
     def _warnings(self, dt: float, auto: AutoStep | None, remedies: str) -> Any:
         """What to watch out for; dt (s) is the step in which a grain moved furthest."""
-        missed = self.steps - self.converged_steps
+        missed = self.asked_steps - self.converged_steps
         if missed:
             yield (
-                f"{missed} of {self.steps} steps ended before the criterion was met (max_sweeps reached): "
+                f"{missed} of {self.asked_steps} steps ended before the criterion was met (max_sweeps reached): "
                 f"forces are approximate there; {remedies}"
             )
         if self.max_displacement_over_radius > LARGE_DISPLACEMENT and (remedy := self._shorter(dt, auto)):
@@ -149,7 +156,12 @@ class Report:
     def convergence(self) -> str:
         """How many steps have met the criterion, in words."""
         called = f"; {self.refereed_steps:,} went to the referee" if self.refereed_steps else ""
-        return f"{self.converged_steps:,} of {self.steps:,} steps{called}"
+        return convergence(self.converged_steps, self.asked_steps, self.steps) + called
+
+    def cost(self) -> str:
+        """Time of computing, and of compiling if there was any."""
+        beside = f" (and {self.compile_seconds:.2f} s compiling)" if self.compile_seconds >= 0.005 else ""
+        return f"{self.seconds:.2f} s for {self.updates:,} contact updates{beside}"
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers and text, ready for JSON."""
@@ -180,13 +192,20 @@ class Report:
             *((f"into {name}", _entered(flow)) for name, flow in self.inflows.items()),
             *((f"out of {name}", _left(flow)) for name, flow in self.outlets.items()),
             *([("cell", _cell(self.cell))] if self.cell else []),
-            ("cost", f"{self.seconds:.2f} s for {self.updates:,} contact updates"),
+            ("cost", self.cost()),
         ]
         if self.stopped:
             rows.append(("stopped", self.stopped))
         rows += [("warning", text) for text in self.warnings]
         width = max(len(name) for name, _ in rows)
         return "\n".join(f"{name:<{width}}  {text}" for name, text in rows)
+
+
+def convergence(converged: int, asked: int, steps: int) -> str:
+    """How many steps have met the criterion, of those that were asked."""
+    if steps and not asked:
+        return NOT_ASKED
+    return f"{converged:,} of {asked:,} steps" + (f"; {steps - asked:,} not asked" if asked < steps else "")
 
 
 def _called(simulation: Simulation) -> int | None:
@@ -197,7 +216,7 @@ def _called(simulation: Simulation) -> int | None:
     solver, contacts = simulation.solver, simulation.contacts
     if not isinstance(solver, AcceleratedSweeps) or solver.sleep or not looks_at_state(solver.criterion):
         return None
-    plain = contacts.extra is None and contacts.branch is None and bool((contacts.geometry[:, 6] < math.inf).all())
+    plain = contacts.extra is None and contacts.branch is None and bool((contacts.friction < math.inf).all())
     return solver.referee if plain else None
 
 
