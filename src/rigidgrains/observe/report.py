@@ -20,7 +20,7 @@ __all__ = ["Report", "Tally"]
 
 LARGE_DISPLACEMENT = 0.1  # of a radius in one step: the neglected turn of the normals is no longer small
 LARGE_OVERLAP = 0.05  # of the mean radius
-NOT_ASKED = "not asked: sweeps as many as given, without a test of the forces"
+NOT_ASKED = "not asked: the number of sweeps was given, forces were not tested"
 REFEREED = 3000  # candidates up to which the referee is recommended
 
 
