@@ -5,7 +5,10 @@ from __future__ import annotations
 import copy
 import io
 import re
+import sys
 import threading
+import types
+import warnings
 
 import numpy as np
 import pytest
@@ -234,3 +237,32 @@ def test_compiling_is_told_apart_from_computing():
     assert again.report().compile_seconds == 0.0
     assert "compiling" not in again.report().cost()
     assert rg.Report.of(again).as_dict()["compile_seconds"] == 0.0
+
+
+def test_in_a_notebook_a_line_changes_without_widgets(monkeypatch):
+    """Nothing but IPython's display is asked for, once, and then its handle."""
+    shown: list[dict] = []
+
+    class Handle:
+        def update(self, data, *, raw):
+            assert raw
+            shown.append(data)
+
+    def display(data, *, raw, display_id):
+        assert raw
+        assert display_id is True
+        shown.append(data)
+        return Handle()
+
+    fake = types.ModuleType("IPython.display")
+    fake.display = display
+    monkeypatch.setitem(sys.modules, "IPython", types.ModuleType("IPython"))
+    monkeypatch.setitem(sys.modules, "IPython.display", fake)
+    monkeypatch.setitem(sys.modules, "ipywidgets", None)  # importing it fails
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        moving(Console(file=io.StringIO(), force_jupyter=True)).run(steps=4)
+    assert shown[0]["text/plain"].startswith("░" * room.WIDTH)
+    assert shown[-1]["text/plain"].startswith("█" * room.WIDTH + " 100 %")
+    assert "4/4 steps" in shown[-1]["text/plain"]
+    assert all(set(data) == {"text/plain"} for data in shown)
