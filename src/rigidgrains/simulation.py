@@ -244,8 +244,9 @@ class Simulation:
             self._check_speed(bound, spent.sweeps)
             speed = self.contacts.overlooked(bodies, self.neighbours, dt)
             if speed is None and self.contacts.accepted():
-                break
-        return spent
+                return spent
+        left = "a law still refuses the forces" if speed is None else "pairs that were no candidates would overlap"
+        return replace(spent, converged=False, exhausted=True, why=f"{left} after {ATTEMPTS} attempts")
 
     def _nobody(self) -> SolveReport:
         """No grains, no contacts."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,6 @@ __all__ = ["Report", "Tally"]
 
 LARGE_DISPLACEMENT = 0.1  # of a radius in one step: the neglected turn of the normals is no longer small
 LARGE_OVERLAP = 0.05  # of the mean radius
-REFEREED = 3000  # candidates up to which the referee is recommended
 
 
 @dataclass
@@ -36,6 +34,8 @@ class Report:
     outlets    : for each, grains and mass (kg) that left, and grains per second from the first to the last
     cell       : volume, packing fraction and pressure of a periodic cell, empty without one
     refereed_steps : that went to the referee since sweeps did not solve them
+    weakened_steps : that ended early with forces made weaker, so that they give no energy
+    exhausted_steps : in which every attempt found contacts that had been overlooked, or a law refused the forces
     rigidity   : the rigidity meter at the last state, for the sweeps that found its load (see `Tally.load_sweeps`)
     """
 
@@ -66,6 +66,8 @@ class Report:
     inflows: dict[str, dict[str, float]] = field(default_factory=dict)
     outlets: dict[str, dict[str, float]] = field(default_factory=dict)
     refereed_steps: int = 0
+    weakened_steps: int = 0
+    exhausted_steps: int = 0
 
     @classmethod
     def of(cls, simulation: Simulation) -> Report:
@@ -84,6 +86,8 @@ class Report:
             sweeps_max=tally.most_sweeps,
             converged_steps=tally.converged,
             refereed_steps=tally.refereed,
+            weakened_steps=tally.weakened,
+            exhausted_steps=tally.exhausted,
             updates=tally.updates,
             mean_overlap=float(overlap.mean()) if len(overlap) else 0.0,
             max_overlap=float(overlap.max()) if len(overlap) else 0.0,
@@ -101,24 +105,26 @@ class Report:
         if bodies.stage is not None:
             report.inflows = {one.name: one.figures(simulation.time - simulation.dt) for one in bodies.stage.inflows}
             report.outlets = {one.name: one.figures() for one in bodies.stage.outlets}
-        remedies = report._remedies(_called(simulation))
-        report.warnings = list(report._warnings(tally.displaced_in or simulation.dt, simulation.auto, remedies))
+        report.warnings = list(report._warnings(tally.displaced_in or simulation.dt, simulation.auto))
         return report
 
-    def _remedies(self, referee: int | None) -> str:
-        """What helps where sweeps did not; candidates up to which the referee is called, None if he cannot be."""
-        if referee is None or not referee < self.candidates <= REFEREED:
-            return "raise max_sweeps or epsilon"
-        asked = 1000 * math.ceil(2 * self.candidates / 1000)
-        return f"raise max_sweeps or epsilon, or call the referee for such steps (referee = {asked})"
-
-    def _warnings(self, dt: float, auto: AutoStep | None, remedies: str) -> Any:
+    def _warnings(self, dt: float, auto: AutoStep | None) -> Any:
         """What to watch out for; dt (s) is the step in which a grain moved furthest."""
-        missed = self.steps - self.converged_steps
-        if missed:
+        missed = self.steps - self.converged_steps - self.exhausted_steps
+        if missed > 0:
             yield (
                 f"{missed} of {self.steps} steps ended before the criterion was met (max_sweeps reached): "
-                f"forces are approximate there; {remedies}"
+                "forces are approximate there; raise max_sweeps or epsilon"
+            )
+        if self.weakened_steps:
+            yield (
+                f"in {self.weakened_steps} steps contact forces would have given energy, and were made weaker: bodies "
+                "sink into each other there; raise max_sweeps"
+            )
+        if self.exhausted_steps:
+            yield (
+                f"{self.exhausted_steps} of {self.steps} steps found ever more contacts, or a law refused the forces "
+                "of every attempt: grains may overlap there; use a smaller dt"
             )
         if self.max_displacement_over_radius > LARGE_DISPLACEMENT and (remedy := self._shorter(dt, auto)):
             yield (
@@ -187,18 +193,6 @@ class Report:
         rows += [("warning", text) for text in self.warnings]
         width = max(len(name) for name, _ in rows)
         return "\n".join(f"{name:<{width}}  {text}" for name, text in rows)
-
-
-def _called(simulation: Simulation) -> int | None:
-    """Candidates up to which the solver calls the referee; None if it never does."""
-    from ..solve.accelerated import AcceleratedSweeps
-    from ..solve.criteria import looks_at_state
-
-    solver, contacts = simulation.solver, simulation.contacts
-    if not isinstance(solver, AcceleratedSweeps) or solver.sleep or not looks_at_state(solver.criterion):
-        return None
-    plain = contacts.extra is None and contacts.branch is None and bool((contacts.geometry[:, 6] < math.inf).all())
-    return solver.referee if plain else None
 
 
 def _rigidity(meter: dict[str, Any]) -> str:

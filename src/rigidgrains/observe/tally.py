@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 class Tally:
     """What is counted in each step.
 
+    exhausted : steps that no attempt brought to an end; weakened : steps whose forces would have given energy
     displacement : largest of any grain in one step, over its radius; displaced_in : s, the length of that step
     deepest : m, largest overlap of any candidate
     load    : N, sum of |R| in the last step; None before the first
@@ -26,6 +27,8 @@ class Tally:
     most_sweeps: int = 0
     converged: int = 0
     refereed: int = 0
+    exhausted: int = 0
+    weakened: int = 0
     displacement: float = 0.0
     displaced_in: float = 0.0
     deepest: float = 0.0
@@ -49,6 +52,8 @@ class Tally:
         self.most_sweeps = max(self.most_sweeps, solve.sweeps)
         self.converged += solve.converged
         self.refereed += solve.referee > 0
+        self.exhausted += solve.exhausted
+        self.weakened += solve.weakened < 1.0
         if displacement > self.displacement:
             self.displacement, self.displaced_in = displacement, dt
         self.deepest = max(self.deepest, deepest)
