@@ -53,7 +53,7 @@ SAVED = 0.25  # a gain worth a new checkpoint
 ROUNDING = 1e-30  # of |R|^2/m: smaller changes are none
 RESCUES = 20  # after as many the sweeps go on without momentum
 USUAL = 10.0  # times L/d sweeps, in which packings of equal grains are solved
-AFFORDABLE = 2000  # candidates up to which the referee costs seconds at most
+AFFORDABLE, PATIENT = 2000, 5000  # candidates for which the referee is called by himself, after so many sweeps
 
 
 @dataclass
@@ -63,8 +63,9 @@ class AcceleratedSweeps(Sweeps):
     order   : "coloured" or "symmetric" (there and back, two sweeps a turn); another order does not converge
     hold    : look first for forces that hold a packing at rest, where none are carried over; see dilation.py. By
               colours, and with a criterion that looks at the state
-    referee : candidates up to which the referee takes over a step that sweeps do not solve, see appeal.py; 0 for none,
-              None for AFFORDABLE ones. With a criterion that looks at the state, for plain friction
+    referee : candidates up to which the referee takes over a step that sweeps do not solve, see appeal.py; 0 for none.
+              With a criterion that looks at the state, for plain friction. None for AFFORDABLE ones, and none where
+              max_sweeps bounds the work of a step to less than PATIENT sweeps
     Criteria as for Sweeps, without RigidSweeps, which counts plain sweeps.
     """
 
@@ -96,9 +97,10 @@ class AcceleratedSweeps(Sweeps):
 
     def _pace(self, order: Order, problem: ContactProblem) -> Pace:
         assert isinstance(order, Coloured | Symmetric)
-        most = AFFORDABLE if self.referee is None else self.referee
-        if self.sleep or not looks_at_state(self.criterion):
-            most = 0
+        most = self.referee
+        if most is None:
+            looks = looks_at_state(self.criterion) and not self.sleep
+            most = AFFORDABLE if looks and self.max_sweeps >= PATIENT else 0
         own = problem.plain and problem.count <= most and bool((problem.geometry[:, 6] < math.inf).all())
         return Momentum(order, problem, hold=self.hold, appeals=own)
 
