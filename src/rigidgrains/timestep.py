@@ -13,7 +13,7 @@ from .compiled import kernel
 from .detect.neighbours import Neighbours
 from .detect.shapes import Plane
 from .flow import strain_rates
-from .walls import Drive
+from .walls import Drive, Wall
 
 Array = NDArray[np.float64]
 
@@ -83,7 +83,7 @@ class AutoStep:
     def first(self, bodies: Bodies) -> float:
         """s, a step that is short enough for whatever moves at the beginning."""
         pistons = [wall for wall in bodies.walls if wall.guided]
-        pushed = [abs(wall.load / wall.mass + float(bodies.gravity @ wall.normal)) for wall in pistons]
+        pushed = [abs(_load(wall, bodies) / wall.mass + float(bodies.gravity @ wall.normal)) for wall in pistons]
         acceleration = max([_pull(bodies), *pushed])
         speed = float(np.linalg.norm(bodies.motion[: bodies.count + len(bodies.walls), V], axis=1).max())
         if bodies.flows:
@@ -143,6 +143,13 @@ class AutoStep:
         pistons = [wall for wall in bodies.walls if wall.stiffness]
         periods += [2.0 * math.pi * math.sqrt(wall.mass / wall.stiffness) for wall in pistons]
         return min([self.longest, *(period / SWING for period in periods)])
+
+
+def _load(wall: Wall, bodies: Bodies) -> float:
+    """N, on a piston at the beginning: a stress becomes a load in the first step, and that has not begun."""
+    if wall.stress is None or wall.load:
+        return wall.load
+    return wall.stress.value(0.0) * wall.present_area(bodies.walls)
 
 
 def _pull(bodies: Bodies) -> float:
