@@ -13,6 +13,7 @@ from .compiled import kernel
 from .detect.neighbours import Neighbours
 from .detect.shapes import Plane
 from .flow import strain_rates
+from .stage.course import values
 from .walls import Drive, Wall
 
 Array = NDArray[np.float64]
@@ -175,9 +176,10 @@ def _swings(drive: Drive) -> bool:
 
 
 def _drive_speed(drive: Drive) -> float:
-    """m/s, the largest of a driven wall."""
+    """m/s, the largest of a driven wall; by a course that of the beginning."""
     swing = 2.0 * math.pi * drive.frequency * float(np.linalg.norm(drive.amplitude))
-    return float(np.linalg.norm(drive.velocity)) + swing
+    by_course = 0.0 if drive.speed is None else float(np.linalg.norm(values(drive.speed, 0.0)))
+    return float(np.linalg.norm(drive.velocity)) + swing + by_course
 
 
 @kernel
