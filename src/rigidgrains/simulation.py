@@ -19,6 +19,7 @@ from .compiled import compile_ahead
 from .contacts import Contacts
 from .detect.neighbours import Neighbours
 from .flow import LARGEST, strain_rate
+from .laws.tables import check_tables
 from .memory import give_back
 from .observe.base import Interrupt, Observer, StopRun, Trigger
 from .observe.report import Report, Tally
@@ -79,6 +80,7 @@ class Simulation:
             sort = scene.run.sort if sort is None else sort
         if self.bodies.count == 0 and not (self.bodies.stage and self.bodies.stage.inflows):
             raise ValueError("there are 0 grains to simulate; add some")
+        check_tables(self.bodies)
         self.auto: AutoStep | None = None
         self._clock = Clock(0.0)
         self._sizes: list[float] = []
@@ -163,6 +165,7 @@ class Simulation:
         bodies = self.bodies
         if bodies.stage is not None:
             bodies.stage.set(self)
+        check_tables(bodies)
         if bodies.cell is not None:
             bodies.cell.check(float(bodies.radius.max(initial=0.0)))
         self.whole, self.midway = False, True

@@ -13,7 +13,8 @@ from .compiled import kernel
 from .detect.neighbours import Neighbours
 from .detect.shapes import Plane
 from .flow import strain_rates
-from .walls import Drive
+from .stage.course import values
+from .walls import Drive, Wall
 
 Array = NDArray[np.float64]
 
@@ -83,7 +84,7 @@ class AutoStep:
     def first(self, bodies: Bodies) -> float:
         """s, a step that is short enough for whatever moves at the beginning."""
         pistons = [wall for wall in bodies.walls if wall.guided]
-        pushed = [abs(wall.load / wall.mass + float(bodies.gravity @ wall.normal)) for wall in pistons]
+        pushed = [abs(_load(wall, bodies) / wall.mass + float(bodies.gravity @ wall.normal)) for wall in pistons]
         acceleration = max([_pull(bodies), *pushed])
         speed = float(np.linalg.norm(bodies.motion[: bodies.count + len(bodies.walls), V], axis=1).max())
         if bodies.flows:
@@ -145,6 +146,13 @@ class AutoStep:
         return min([self.longest, *(period / SWING for period in periods)])
 
 
+def _load(wall: Wall, bodies: Bodies) -> float:
+    """N, on a piston at the beginning: a stress becomes a load in the first step, and that has not begun."""
+    if wall.stress is None or wall.load:
+        return wall.load
+    return wall.stress.value(0.0) * wall.present_area(bodies.walls)
+
+
 def _pull(bodies: Bodies) -> float:
     """m/s^2, the most that gravity and given forces do to a grain."""
     pull = bodies.gravity + (bodies.force / bodies.mass[:, None] if len(bodies.force) else np.zeros((1, 3)))
@@ -168,9 +176,10 @@ def _swings(drive: Drive) -> bool:
 
 
 def _drive_speed(drive: Drive) -> float:
-    """m/s, the largest of a driven wall."""
+    """m/s, the largest of a driven wall; by a course that of the beginning."""
     swing = 2.0 * math.pi * drive.frequency * float(np.linalg.norm(drive.amplitude))
-    return float(np.linalg.norm(drive.velocity)) + swing
+    by_course = 0.0 if drive.speed is None else float(np.linalg.norm(values(drive.speed, 0.0)))
+    return float(np.linalg.norm(drive.velocity)) + swing + by_course
 
 
 @kernel

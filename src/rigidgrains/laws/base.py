@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .tables import as_table
+
 if TYPE_CHECKING:
     from ..bodies import Bodies
 
@@ -98,7 +100,7 @@ class Law:
 
     def __post_init__(self) -> None:
         for name, table in self.tables().items():
-            setattr(self, name, np.array(table, dtype=float, ndmin=2))
+            setattr(self, name, as_table(f"{name} of {type(self).__name__}", table))
         self.check()
 
     def tables(self) -> dict[str, Any]:

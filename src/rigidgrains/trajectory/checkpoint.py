@@ -29,6 +29,7 @@ from ..stage.stage import Stage
 from ..timestep import AutoStep, Clock
 from . import cell_table, law_table, wall_table
 from .errors import TrajectoryError
+from .indices import check_indices
 
 if TYPE_CHECKING:
     from ..simulation import Simulation
@@ -148,6 +149,7 @@ def unpack(
     simulation.last_solve = SolveReport(**_known(SolveReport, words["last_solve"]))
     simulation.tally = Tally(**_known(Tally, words["tally"]))
     simulation.restore_step(words["whole"], arrays["motion_before"], words["observers"])
+    check_indices(simulation)
     return simulation
 
 

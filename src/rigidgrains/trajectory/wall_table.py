@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..detect.shapes import Cylinder, Plane, Plate
 from ..stage.course import rebuild_course, rebuild_courses, words_of
 from ..walls import Drive, Wall
+from .errors import TrajectoryError
 
 Array = NDArray[np.float64]
 
@@ -41,9 +42,11 @@ def placement(walls: list[Wall]) -> dict[str, Array]:
 
 def rebuild(text: str, at: dict[str, Array]) -> list[Wall]:
     """The walls that `describe` and `placement` told of; older files have neither spin nor load of the step."""
-    return [
-        _rebuild(words, {name: rows[w].copy() for name, rows in at.items()}) for w, words in enumerate(json.loads(text))
-    ]
+    walls = json.loads(text)
+    for name, rows in at.items():
+        if rows.shape != (len(walls), 3):
+            raise TrajectoryError(f"'{name}' is {rows.shape} for {len(walls)} walls; the file was changed, restore it")
+    return [_rebuild(words, {name: rows[w].copy() for name, rows in at.items()}) for w, words in enumerate(walls)]
 
 
 def _describe(wall: Wall) -> dict[str, Any]:
@@ -82,8 +85,11 @@ def _rebuild(words: dict[str, Any], at: dict[str, Array]) -> Wall:
         shape = Plane(point, normal)
     elif words["shape"] == "plate":
         shape = Plate(point, normal, at["wall_along"], tuple(words["half"]))
-    else:
+    elif words["shape"] == "cylinder":
         shape = Cylinder(point, normal, words["radius"], words["inside"], words["half"])
+    else:
+        told = f"wall '{words['name']}' has the shape {words['shape']!r}, which this version does not know"
+        raise TrajectoryError(f"{told}; update rigidgrains, or restore the file")
     courses = {name: rebuild_courses(words.get(name)) for name in COURSES}
     turns = courses["turn"] is not None or courses["rate"] is not None
     drive = Drive(
