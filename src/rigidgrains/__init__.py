@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .bodies import Bodies
     from .cell import Cell, CellError
     from .fclib import read_problem, save_problem, solve_problem
+    from .laws.base import Law, Rows
     from .laws.cohesion import Cohesion
     from .laws.friction import SpeedFriction, StaticFriction
     from .laws.restitution import Restitution
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
         OverlapCriterion,
         ResidualCriterion,
         RigidSweeps,
+        StateCriterion,
+        SweepCriterion,
+        Verdict,
     )
     from .solve.orders import Ordered, RandomBlocks
     from .solve.relaxed import RelaxedSweeps
@@ -69,6 +73,7 @@ _HOMES = {
     "Frame": "trajectory.frame",
     "GlobalCriterion": "solve.criteria",
     "History": "observe.history",
+    "Law": "laws.base",
     "LiveView": "view.live",
     "LocalCriterion": "solve.criteria",
     "Measure": "measure.record",
@@ -86,6 +91,7 @@ _HOMES = {
     "RigidSweeps": "solve.criteria",
     "Rigidity": "observe.rigidity",
     "Rolling": "laws.rolling",
+    "Rows": "laws.base",
     "Scene": "scene",
     "SceneError": "scene",
     "Simulation": "simulation",
@@ -93,13 +99,16 @@ _HOMES = {
     "SpeedFriction": "laws.friction",
     "Springs": "springs",
     "StageError": "stage.errors",
+    "StateCriterion": "solve.criteria",
     "StaticFriction": "laws.friction",
     "StopRun": "observe.base",
     "StopWhenStatic": "observe.stop",
+    "SweepCriterion": "solve.criteria",
     "Sweeps": "solve.sweeps",
     "Trajectory": "trajectory.reader",
     "TrajectoryError": "trajectory.errors",
     "TrajectoryWriter": "trajectory.writer",
+    "Verdict": "solve.criteria",
     "draw_history": "view.series",
     "draw_packing": "view.packing",
     "draw_plots": "view.series",
@@ -132,6 +141,7 @@ __all__ = [
     "Frame",
     "GlobalCriterion",
     "History",
+    "Law",
     "LiveView",
     "LocalCriterion",
     "Measure",
@@ -149,6 +159,7 @@ __all__ = [
     "RigidSweeps",
     "Rigidity",
     "Rolling",
+    "Rows",
     "Scene",
     "SceneError",
     "Simulation",
@@ -156,13 +167,16 @@ __all__ = [
     "SpeedFriction",
     "Springs",
     "StageError",
+    "StateCriterion",
     "StaticFriction",
     "StopRun",
     "StopWhenStatic",
+    "SweepCriterion",
     "Sweeps",
     "Trajectory",
     "TrajectoryError",
     "TrajectoryWriter",
+    "Verdict",
     "draw_history",
     "draw_packing",
     "draw_plots",

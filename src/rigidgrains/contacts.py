@@ -12,22 +12,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .bodies import Bodies
+from .contact_columns import ContactColumns
 from .contact_rows import bring_over, deepest, fill_pairs, fill_wall
 from .detect.candidates import Candidates, PairCandidates, WallCandidates, choose, overlooked
 from .detect.colours import COLOURS, Colouring
 from .detect.neighbours import Neighbours
 from .detect.pairs import PairList
-from .laws.base import Rows, arrange
+from .laws.base import Rows, arrange, check_rows
 from .memory import ROOM, Workspace, new_table, on_lines
 from .threads import in_parts
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
 
+OURS = f"{__package__}.laws."  # where laws live of which it is known what they write
+
 
 @dataclass
-class ContactProblem:
+class ContactProblem(ContactColumns):
     """What a solver sees. It finds the forces and leaves in `motion` the velocities that go with them.
+
+    Columns of `geometry` and `forces` also have names, see ContactColumns: `problem.normal`, `problem.friction`, ...
 
     motion   : (bodies, 8) v, s = lever * spin (m/s), 1/m, lever^2/I (1/kg); see Bodies
     pairs    : (c, 2) bodies 0 and 1; body 0 is always a grain
@@ -77,10 +82,10 @@ class ContactProblem:
     def points(self) -> Array:
         """(c, 3) m, contact points."""
         i = self.pairs[:, 0]
-        return self.position[i] + (self.radius[i] + 0.5 * self.geometry[:, 7])[:, None] * self.geometry[:, 0:3]
+        return self.position[i] + (self.radius[i] + 0.5 * self.gap)[:, None] * self.normal
 
 
-class Contacts:
+class Contacts(ContactColumns):
     """Contact rows of the present step, and the forces of the previous one until they are carried over.
 
     Grain pairs come first, in the order of their neighbour list, then the contacts of each wall in turn.
@@ -147,24 +152,14 @@ class Contacts:
         return self._forces[: self.count]
 
     @property
-    def normal(self) -> Array:
-        """(c, 3) unit vectors from body 0 to body 1."""
-        return self.geometry[:, 0:3]
-
-    @property
-    def gap(self) -> Array:
-        """(c,) m at the beginning of the step, negative for an overlap."""
-        return self.geometry[:, 7]
-
-    @property
     def force(self) -> Array:
         """(c, 3) N on body 1."""
-        return self.normal_force[:, None] * self.normal + self.forces[:, 1:4]
+        return self.normal_force[:, None] * self.normal + self.tangential_force
 
     @property
     def normal_force(self) -> Array:
-        """(c,) N, R_n: the first column of forces, less the attraction of laws that attract."""
-        return self.forces[:, 0] if self.attraction is None else self.forces[:, 0] - self.attraction
+        """(c,) N, R_n, negative where a contact pulls."""
+        return self.repulsion if self.attraction is None else self.repulsion - self.attraction
 
     def problem(self, bodies: Bodies, dt: float, before: Array | None = None) -> ContactProblem:
         """The arrays a solver works on."""
@@ -180,7 +175,7 @@ class Contacts:
         mu, gap to be closed (m); of extra columns: tangential velocity to be reached (m/s) and torque on
         body 1 (N m); attraction (N)
         """
-        columns = {"mu": self.geometry[:count, 6], "to_close": self.geometry[:count, 3]}
+        columns = {"mu": self.friction[:count], "to_close": self.to_close[:count]}
         if any(law.extended for law in bodies.laws):
             extra = np.zeros((0, 14)) if self.extra is None else self.extra[:count]
             turning = np.zeros((0, 3)) if self.extra is None else self.forces[:count, 4:7]
@@ -358,6 +353,8 @@ class Contacts:
         )  # fmt: skip
         for law in bodies.laws:
             law.prepare(self._rows)
+            if not type(law).__module__.startswith(OURS):
+                check_rows(self._rows, type(law).__name__)
 
     def overlooked(self, bodies: Bodies, neighbours: Neighbours, dt: float) -> Array | None:
         """Relative speeds (n,) with which to gather again, if a pair that is no contact would overlap; else None."""

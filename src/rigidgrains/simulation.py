@@ -15,7 +15,7 @@ from . import integrate
 from .arguments import check_end, check_scene, check_seed
 from .bodies import Bodies, keep_motion, top_speed
 from .cell import CellError
-from .compiled import compile_ahead
+from .compiled import compile_ahead, compile_seconds
 from .contacts import Contacts
 from .detect.neighbours import Neighbours
 from .flow import LARGEST, strain_rate
@@ -254,11 +254,12 @@ class Simulation:
     def _nobody(self) -> SolveReport:
         """No grains, no contacts."""
         self.contacts = Contacts()
-        return SolveReport(sweeps=0, updates=0, converged=True, mean_force=0.0)
+        return SolveReport(sweeps=0, updates=0, converged=self.solver.told(True), mean_force=0.0)
 
     def observe(self, observer: Observer | Any, *, every: int = 1, interval: float | None = None) -> Simulation:
         """Call an observer (or any function of the simulation) after every so many steps.
 
+        A text that it returns ends the run, as its reason; None lets the run go on.
         interval : s, in place of every: after the first step that reaches each multiple of it
         """
         trigger = Trigger(observer, every, interval)
@@ -271,7 +272,7 @@ class Simulation:
         """What the observers have to remember: by the name of their class, those of one class in their order."""
         states: dict[str, list[Any]] = {}
         for trigger in self._triggers:
-            if state := trigger.observer.state():
+            if state := trigger.kept():
                 states.setdefault(type(trigger.observer).__name__, []).append(state)
         return states
 
@@ -291,13 +292,14 @@ class Simulation:
         expected = end - self.steps
         if self.auto is not None:  # it ends on time, however many steps that takes
             end, self.until = self.last_step(until=None, steps=steps), math.inf if until is None else until
-        started = clock.perf_counter()
+        started, compiled = clock.perf_counter(), compile_seconds()
         self.tally.stopped = ""
         begun: list[Observer] = []
         try:
             for trigger in self._triggers:
-                trigger.observer.start(self, int(expected))
+                answer = trigger.observer.start(self, int(expected))
                 begun.append(trigger.observer)
+                trigger.obey(answer)
             with Interrupt() as interrupt:
                 while self.steps < end and self.until - self.time > 1e-9 * self.dt and not interrupt.asked:
                     self.step()
@@ -306,10 +308,12 @@ class Simulation:
             if interrupt.asked:
                 self.tally.stopped = "interrupted"
         except StopRun as reason:
-            self.tally.stopped = str(reason)
+            self.tally.stopped = str(reason) or "an observer ended the run"
         finally:
             self.until = math.inf
-            self.tally.seconds += clock.perf_counter() - started
+            compiling = compile_seconds() - compiled
+            self.tally.seconds += clock.perf_counter() - started - compiling
+            self.tally.compiling += compiling
             with ExitStack() as farewell:  # every observer is finished, whatever happens to another
                 for observer in reversed(begun):
                     farewell.callback(observer.finish, self)

@@ -57,6 +57,8 @@ def check(frame: Frame, *, tolerance: float = TOLERANCE, extra: Iterable[Check] 
                 *balanced,
                 *laws.settled(links, miss, tolerance),
             ]
+            if coefficients.unknown(links):
+                unchecked.append("what laws of the run's own wrote: friction, gaps to close and attraction as stored")
             doubt = laws.doubt(links)
             if coarse := int((doubt > tolerance).sum()):
                 unchecked.append(

@@ -10,8 +10,15 @@ from .verdict import Check, worst_of
 
 
 def checks(links: Links) -> list[Check]:
-    """Those of the laws that the run had; none for plain friction."""
-    return [] if links.state.frame.contacts.law("mu") is None else [friction(links), *rebound(links), *cohesion(links)]
+    """Those of the laws that the run had; none for plain friction, nor where laws are not of this package."""
+    if links.state.frame.contacts.law("mu") is None or unknown(links):
+        return []
+    return [friction(links), *rebound(links), *cohesion(links)]
+
+
+def unknown(links: Links) -> bool:
+    """True if the run had a law of its own, of which only what it wrote is known."""
+    return links.state.frame.law("own") is not None
 
 
 def friction(links: Links) -> Check:

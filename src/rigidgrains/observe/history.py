@@ -75,7 +75,7 @@ def figures(simulation: Simulation) -> dict[str, float]:
         "dt": simulation.dt,
         "sweeps": solve.sweeps,
         "updates": solve.updates,
-        "converged": solve.converged,
+        "converged": math.nan if solve.converged is None else solve.converged,
         "contacts": len(overlap),
         "mean_force": solve.mean_force,
         "residual": residual(problem),
@@ -120,6 +120,7 @@ def streams(bodies: Bodies) -> dict[str, float]:
 class History(Observer):
     """Records time, sweeps, contacts, residual, energies, overlap and rigidity; `history["time"]` is a column.
 
+    `converged` is 1 or 0, and NaN in steps of which that was not asked.
     In a periodic cell also its volume, packing fraction, pressure and shear stress xy, compression positive.
 
     names      : of the columns

@@ -19,6 +19,7 @@ __all__ = ["Report", "Tally"]
 
 LARGE_DISPLACEMENT = 0.1  # of a radius in one step: the neglected turn of the normals is no longer small
 LARGE_OVERLAP = 0.05  # of the mean radius
+NOT_ASKED = "not asked: the number of sweeps was given, forces were not tested"
 
 
 @dataclass
@@ -33,9 +34,11 @@ class Report:
     inflows    : for each, grains and mass (kg) that entered, grains that came back, and what is due and waits for room
     outlets    : for each, grains and mass (kg) that left, and grains per second from the first to the last
     cell       : volume, packing fraction and pressure of a periodic cell, empty without one
+    converged_steps : that met the criterion, of the asked_steps; steps with a given number of sweeps are not asked
     refereed_steps : that went to the referee since sweeps did not solve them
     weakened_steps : that ended early with forces made weaker, so that they give no energy
     exhausted_steps : in which every attempt found contacts that had been overlooked, or a law refused the forces
+    seconds    : s, of computing; compile_seconds : s, that kernels took to be compiled, mostly in the first run
     rigidity   : the rigidity meter at the last state, for the sweeps that found its load (see `Tally.load_sweeps`)
     """
 
@@ -68,6 +71,8 @@ class Report:
     refereed_steps: int = 0
     weakened_steps: int = 0
     exhausted_steps: int = 0
+    asked_steps: int = 0
+    compile_seconds: float = 0.0
 
     @classmethod
     def of(cls, simulation: Simulation) -> Report:
@@ -88,6 +93,7 @@ class Report:
             refereed_steps=tally.refereed,
             weakened_steps=tally.weakened,
             exhausted_steps=tally.exhausted,
+            asked_steps=simulation.steps - tally.not_asked,
             updates=tally.updates,
             mean_overlap=float(overlap.mean()) if len(overlap) else 0.0,
             max_overlap=float(overlap.max()) if len(overlap) else 0.0,
@@ -97,6 +103,7 @@ class Report:
             wall_force=measure.wall_forces(bodies, contacts),
             rigidity=rigidity(simulation).as_dict(),
             seconds=tally.seconds,
+            compile_seconds=tally.compiling,
             seed=simulation.seed,
             cell=measure.cell_figures(bodies, contacts),
             stopped=tally.stopped,
@@ -110,10 +117,10 @@ class Report:
 
     def _warnings(self, dt: float, auto: AutoStep | None) -> Any:
         """What to watch out for; dt (s) is the step in which a grain moved furthest."""
-        missed = self.steps - self.converged_steps - self.exhausted_steps
+        missed = self.asked_steps - self.converged_steps - self.exhausted_steps
         if missed > 0:
             yield (
-                f"{missed} of {self.steps} steps ended before the criterion was met (max_sweeps reached): "
+                f"{missed} of {self.asked_steps} steps ended before the criterion was met (max_sweeps reached): "
                 "forces are approximate there; raise max_sweeps or epsilon"
             )
         if self.weakened_steps:
@@ -155,7 +162,12 @@ class Report:
     def convergence(self) -> str:
         """How many steps have met the criterion, in words."""
         called = f"; {self.refereed_steps:,} went to the referee" if self.refereed_steps else ""
-        return f"{self.converged_steps:,} of {self.steps:,} steps{called}"
+        return convergence(self.converged_steps, self.asked_steps, self.steps) + called
+
+    def cost(self) -> str:
+        """Time of computing, and of compiling if there was any."""
+        beside = f" (and {self.compile_seconds:.2f} s compiling)" if self.compile_seconds >= 0.005 else ""
+        return f"{self.seconds:.2f} s for {self.updates:,} contact updates{beside}"
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers and text, ready for JSON."""
@@ -186,13 +198,20 @@ class Report:
             *((f"into {name}", _entered(flow)) for name, flow in self.inflows.items()),
             *((f"out of {name}", _left(flow)) for name, flow in self.outlets.items()),
             *([("cell", _cell(self.cell))] if self.cell else []),
-            ("cost", f"{self.seconds:.2f} s for {self.updates:,} contact updates"),
+            ("cost", self.cost()),
         ]
         if self.stopped:
             rows.append(("stopped", self.stopped))
         rows += [("warning", text) for text in self.warnings]
         width = max(len(name) for name, _ in rows)
         return "\n".join(f"{name:<{width}}  {text}" for name, text in rows)
+
+
+def convergence(converged: int, asked: int, steps: int) -> str:
+    """How many steps have met the criterion, of those that were asked."""
+    if steps and not asked:
+        return NOT_ASKED
+    return f"{converged:,} of {asked:,} steps" + (f"; {steps - asked:,} not asked" if asked < steps else "")
 
 
 def _rigidity(meter: dict[str, Any]) -> str:

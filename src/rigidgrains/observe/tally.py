@@ -15,9 +15,11 @@ class Tally:
     """What is counted in each step.
 
     exhausted : steps that no attempt brought to an end; weakened : steps whose forces would have given energy
+    converged : steps that met the criterion, of those `asked` whether they do
     displacement : largest of any grain in one step, over its radius; displaced_in : s, the length of that step
     deepest : m, largest overlap of any candidate
     load    : N, sum of |R| in the last step; None before the first
+    seconds : s, of computing; compiling : s, that kernels took to be compiled meanwhile
     found, squares : means of n and n^2 over the shares of that load, n the sweeps of the step in which a share came
     """
 
@@ -37,9 +39,13 @@ class Tally:
     squares: float = 0.0
     seconds: float = 0.0
     stopped: str = ""
+    asked: int | None = None
+    compiling: float = 0.0
 
     def __post_init__(self) -> None:
-        """Earlier files hold sums over all steps instead of means over the load."""
+        """Earlier files hold sums over all steps instead of means over the load, and took all steps as asked."""
+        if self.asked is None:
+            self.asked = self.steps
         if self.steps and self.load is None:
             self.found, self.squares = self.sweeps / self.steps, self.squares / self.steps
 
@@ -50,13 +56,19 @@ class Tally:
         self.sweeps += solve.sweeps
         self.updates += solve.updates
         self.most_sweeps = max(self.most_sweeps, solve.sweeps)
-        self.converged += solve.converged
+        self.converged += bool(solve.converged)
+        self.asked = (self.asked or 0) + (solve.converged is not None)
         self.refereed += solve.referee > 0
         self.exhausted += solve.exhausted
         self.weakened += solve.weakened < 1.0
         if displacement > self.displacement:
             self.displacement, self.displaced_in = displacement, dt
         self.deepest = max(self.deepest, deepest)
+
+    @property
+    def not_asked(self) -> int:
+        """Steps in which nothing was asked of the forces."""
+        return self.steps - (self.asked or 0)
 
     @property
     def load_sweeps(self) -> float:

@@ -220,12 +220,23 @@ def _over(found: float, allowed: float) -> float:
 
 def check_criterion(criterion: object) -> None:
     """Raise if this cannot tell when sweeps may stop."""
-    if isinstance(criterion, type) or not (hasattr(criterion, "judge") or hasattr(criterion, "satisfied")):
+    sweeps = all(callable(getattr(criterion, name, None)) for name in ("tolerance", "satisfied"))
+    if isinstance(criterion, type) or not (sweeps or callable(getattr(criterion, "judge", None))):
         given = criterion.__name__ if isinstance(criterion, type) else repr(criterion)
         raise ValueError(
             f"criterion = {given} cannot tell when to stop; give one that is made, such as LocalCriterion(1e-3),"
-            " FixedSweeps(100) or MomentumCriterion(1e-2)"
+            " FixedSweeps(100) or MomentumCriterion(1e-2), or one with judge(), or with tolerance() and satisfied()"
         )
+
+
+def check_verdict(verdict: Verdict, criterion: StateCriterion) -> Verdict:
+    """The verdict; raises if it is none."""
+    if not isinstance(verdict, Verdict):
+        raise TypeError(
+            f"{type(criterion).__name__}.judge returned {verdict!r}; return Verdict(True) to end the sweeps of a step,"
+            " else Verdict(False)"
+        )
+    return verdict
 
 
 def _check(name: str, value: float, *, least: float, whole: bool = False) -> None:

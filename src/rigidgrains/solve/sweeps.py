@@ -23,6 +23,7 @@ from .criteria import (
     SweepCriterion,
     Verdict,
     check_criterion,
+    check_verdict,
     looks_at_state,
 )
 from .kernels import total_force
@@ -38,6 +39,7 @@ LOOK = 3  # sweeps before the first look at the state; afterwards an eighth of t
 class SolveReport:
     """What a solver did in one step.
 
+    converged  : whether the criterion was met; None where a number of sweeps was given and nothing asked of the forces
     updates    : contact updates, sweeps times candidates
     mean_force : <|R|> over all candidates (N)
     residual, momentum_error : as residual.py and power.py define them; NaN where no criterion asked
@@ -50,7 +52,7 @@ class SolveReport:
 
     sweeps: int
     updates: int
-    converged: bool
+    converged: bool | None
     mean_force: float
     residual: float = math.nan
     momentum_error: float = math.nan
@@ -123,14 +125,14 @@ class Sweeps:
         pace = self._pace(copy.copy(self.order), problem)  # a solver may serve several simulations at a time
         apply_forces(problem)
         if problem.count == 0:
-            return SolveReport(sweeps=0, updates=0, converged=True, mean_force=0.0, why="no contacts")
+            return SolveReport(sweeps=0, updates=0, converged=self.told(True), mean_force=0.0, why="no contacts")
         doubt = doubtful(problem, criterion)
         if self.sleep:
             check_sleep(criterion)
             most = criterion.sweeps if isinstance(criterion, FixedSweeps) else self.max_sweeps
             sweeps, updates, verdict = sweep_awake(problem, pace, rng, criterion, most - pace.closing)
             if sweeps == 0:
-                return _asleep(problem, verdict)
+                return _asleep(problem, verdict, self.told(True))
         elif isinstance(criterion, RigidSweeps):
             sweeps, updates, verdict = self._in_stages(problem, pace, rng, criterion)
         else:
@@ -151,8 +153,8 @@ class Sweeps:
         if not verdict.met and math.isfinite(mean) and (weakened := make_passive(problem)) < 1.0:
             mean = total_force(problem.forces) / problem.count
             verdict = criterion.judge(problem)._replace(met=False) if looks_at_state(criterion) else verdict
-        converged = verdict.met and math.isfinite(mean)
-        why = "criterion met" if converged else f"not met by {sweeps} sweeps"
+        converged = self.told(bool(verdict.met)) if math.isfinite(mean) else False
+        why = {True: "criterion met", None: "sweeps as given"}.get(converged, f"not met by {sweeps} sweeps")
         if pace.referee:
             why += f"{' by' if converged else ' and'} {pace.referee} steps of the referee"
         if not math.isfinite(mean):
@@ -165,6 +167,11 @@ class Sweeps:
             sweeps, updates, converged, mean, verdict.residual, verdict.momentum_error, pace.restarts, why,
             pace.referee, weakened,
         )  # fmt: skip
+
+    def told(self, met: bool) -> bool | None:
+        """What may be said of a step: None where sweeps were only counted, and as many made as were to be."""
+        given = isinstance(self.criterion, FixedSweeps) or (met and isinstance(self.criterion, RigidSweeps))
+        return None if given else met
 
     def _pace(self, order: Order, problem: ContactProblem) -> Pace:
         """How sweeps are made."""
@@ -241,7 +248,7 @@ def _look_now_and_then(
         sweeps += pace.sweep(problem, rng)
         likely = sweeps >= soon and verdict.excess * pace.change <= before
         if likely or sweeps >= min(look, most):
-            verdict, before = criterion.judge(problem), pace.change
+            verdict, before = check_verdict(criterion.judge(problem), criterion), pace.change
             eager = not verdict.met and pace.told(problem, verdict)
             soon = sweeps + max(LOOK, sweeps // 64)
             look = soon if eager else sweeps + max(LOOK, sweeps // 8)
@@ -253,10 +260,10 @@ def _within(value: object, most: float) -> bool:
     return is_number(value) and 0.0 <= value <= most  # type: ignore[operator]
 
 
-def _asleep(problem: ContactProblem, verdict: Verdict) -> SolveReport:
+def _asleep(problem: ContactProblem, verdict: Verdict, converged: bool | None) -> SolveReport:
     """What is reported of a step without sweeps."""
     mean = total_force(problem.forces) / problem.count
-    return SolveReport(0, 0, True, mean, verdict.residual, verdict.momentum_error, why="at rest")
+    return SolveReport(0, 0, converged, mean, verdict.residual, verdict.momentum_error, why="at rest")
 
 
 def _so_many(problem: ContactProblem, pace: Pace, rng: Generator, number: int) -> tuple[int, Verdict]:

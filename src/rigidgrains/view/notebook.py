@@ -160,7 +160,7 @@ def _report_rows(report: Report) -> Iterable[tuple[str, str]]:
         yield f"into {name}", f"{flow['grains']:,.0f} grains, {_quantity(flow['mass'], 'kg')}"
     for name, flow in report.outlets.items():
         yield f"out of {name}", f"{flow['grains']:,.0f} grains, {_quantity(flow['mass'], 'kg')}"
-    yield "cost", f"{_number(report.seconds)} s for {report.updates:,} contact updates"
+    yield "cost", report.cost()
     if report.stopped:
         yield "stopped", report.stopped
 
