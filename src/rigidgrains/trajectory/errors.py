@@ -19,6 +19,17 @@ class WriteError(OSError):
     """A frame could not be written; the frames before it are intact."""
 
 
+class FileLost(OSError):
+    """A file that is being written is not the one under its name any more; the text says what has happened.
+
+    intact : whether what was committed is still in the open file; now : its new name, if it has one
+    """
+
+    def __init__(self, number: int, told: str, *, intact: bool = True, now: Path | None = None) -> None:
+        super().__init__(number, told)
+        self.intact, self.now = intact, now
+
+
 def unreadable(path: Path, problem: OSError) -> TrajectoryError:
     """A clear line for a file that the system does not let us read."""
     if isinstance(problem, FileNotFoundError):

@@ -15,10 +15,11 @@ from typing import Any
 import h5py
 
 from . import checksums, store
-from .atomic import data_end, heal
+from .atomic import heal
 from .errors import TrajectoryError, unreadable
 from .resume import read_checkpoint
 from .series import Cloud, Series
+from .whereabouts import SIGNATURE, data_end
 from .writer import ROWS
 
 
@@ -161,8 +162,8 @@ def _mended_copy(path: Path) -> Iterator[h5py.File]:
     """The file as far as HDF5 can read it: a copy with its journal applied and a missing end filled with zeros."""
     try:
         with open(path, "rb") as file:
-            content = file.read(8)
-        if content != store.SIGNATURE:
+            content = file.read(len(SIGNATURE))
+        if content != SIGNATURE:
             raise TrajectoryError(f"{path}: this is no trajectory; there is nothing to repair")
     except OSError as problem:
         raise unreadable(path, problem) from None
