@@ -23,6 +23,7 @@ from .folder import (
     save_results,
     saved_problems,
 )
+from .observe.base import Interrupt
 from .observe.history import History
 from .observe.progress import Progress
 from .observe.report import Report
@@ -197,7 +198,7 @@ def resume_run(
     folder = path.parent
     with Trajectory(path) as trajectory:
         words = trajectory.run
-        reported = reported_step(folder / REPORT, trajectory.history)
+        reported = reported_step(folder / REPORT, trajectory.history, trajectory.report)
     if not words:
         raise TrajectoryError(f"{path} was written by a program; resume it there: rigidgrains.resume({path.name!r})")
     plan = Plan(**words)
@@ -234,7 +235,8 @@ def _run(simulation: Simulation, plan: Plan, writer: TrajectoryWriter, history: 
     path = writer.path
     try:
         steps = None if plan.last_step is None else max(0, plan.last_step - simulation.steps)
-        report = simulation.run(until=plan.until, steps=steps)
+        with Interrupt() as interrupt:  # a run that is interrupted has results like any other
+            simulation.advance(until=plan.until, steps=steps, interrupt=interrupt)
     except (CellError, DivergenceError, StageError) as failure:
         _save(simulation, plan, path, plan.results)
         raise RunFailed(f"{failure} Saved in {path}.") from None
@@ -244,7 +246,7 @@ def _run(simulation: Simulation, plan: Plan, writer: TrajectoryWriter, history: 
         there = f"t = {simulation.time:g} s"
         raise RunFailed(f"there is not enough memory at {there}; go on elsewhere: rigidgrains resume {path}") from None
     _save(simulation, plan, path, plan.results)
-    return Outcome(report, path, writer.differing)
+    return Outcome(simulation.report(), path, writer.differing)
 
 
 def _save(simulation: Simulation, plan: Plan, path: Path, names: list[str]) -> None:

@@ -233,6 +233,8 @@ def _write(path: Path, text: str, *, force: bool) -> None:
 
 def tell(outcome: Outcome, *, quiet: bool, json: bool) -> None:
     """Print the report of a run, where its results are, and how to go on if it was interrupted."""
+    from ..observe.tally import INTERRUPTED as WORD
+
     report, folder = outcome.report, outcome.folder
     if json:
         print(report.to_json())
@@ -249,6 +251,6 @@ def tell(outcome: Outcome, *, quiet: bool, json: bool) -> None:
         if not quiet:
             told = f"the run is finished, {made}; to go on, give a later end with --until, or --steps"
             err.print(told, soft_wrap=True)
-    elif report.stopped == "interrupted":
+    elif report.stopped == WORD:
         err.print(f"interrupted; go on with: [bold]rigidgrains resume {outcome.trajectory}[/]", soft_wrap=True)
         sys.exit(INTERRUPTED)

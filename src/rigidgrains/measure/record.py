@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..observe.base import Observer
+from ..observe.tally import INTERRUPTED
 from .blocking import Blocking, blocking
 from .state import Frame, of
 
@@ -42,7 +43,9 @@ class Measure(Observer):
         self.add(of(simulation))
 
     def finish(self, simulation: Simulation) -> None:
-        """The last step is always recorded."""
+        """The last step is always recorded, unless it is only an interruption: a run that goes on has no such row."""
+        if simulation.tally.stopped == INTERRUPTED:
+            return
         if simulation.steps and (not len(self) or self._columns["step"][-1] != simulation.steps):
             self.look(simulation)
 

@@ -123,7 +123,7 @@ class AtomicFile(io.RawIOBase):
     def abandon(self) -> None:
         """Drop what is not committed; later writes are ignored, so that a broken HDF5 handle can be closed.
 
-        A journal that has its seal is left for whoever opens the file next, and a file that is another's by now as it is.
+        A journal that has its seal is left for whoever opens the file next. A file that is another's is left as it is.
         """
         self.failure = self.failure or OSError("abandoned")
         self._patches = []

@@ -14,9 +14,10 @@ import numpy as np
 from ..arguments import is_number
 from ..observe.base import Observer
 from ..observe.history import History, columns
+from ..observe.tally import INTERRUPTED
 from . import checkpoint, checksums, record, store, wall_table
 from .atomic import AtomicFile
-from .errors import FileLost, TrajectoryError, WriteError, damaged, reading
+from .errors import FileLost, Mismatch, TrajectoryError, WriteError, damaged, reading
 from .series import Cloud, Column, Series
 from .whereabouts import other_places
 
@@ -34,7 +35,8 @@ class TrajectoryWriter(Observer):
     precision   : "double", or "single" for files half as large; checkpoints are always exact
     compression : None, or "gzip" for a smaller file at some cost
     force       : overwrite a file that is there
-    resume      : go on with a file; frames that it has already are checked, not written again
+    resume      : go on with a file; frames that it has already are checked, not written again, and one that was written
+                  only because the run was interrupted is taken out
     history     : a History whose rows are to be kept in the file
     scene, run  : texts to keep, the scene as TOML and how it was run
     """
@@ -111,6 +113,8 @@ class TrajectoryWriter(Observer):
                 if self._history is not None:
                     self._history.finish(simulation)
                 if simulation.steps > self._last_step:
+                    if simulation.tally.stopped == INTERRUPTED:  # a frame that was not due
+                        self._file["frames"].attrs[INTERRUPTED] = simulation.steps
                     self.look(simulation)
                 self.keep("report", simulation.report().to_json())
                 self.checkpoint(simulation)
@@ -151,10 +155,12 @@ class TrajectoryWriter(Observer):
         self._contacts = "contacts" in self._file
         self._precision = self._file["VTKHDF/Points"].dtype.type
         self._series = [Series(self._file[name]) for name in self._names()]
-        self._last_step = int(self._file["VTKHDF/FieldData/step"][-1])
         history = self._file["history"]
         told = checksums.read_history(history)
         rows = int(np.searchsorted(told["step"], simulation.steps, side="right"))
+        if INTERRUPTED in self._file["frames"].attrs:
+            self._drop_last_frame()
+        self._last_step = int(self._file["VTKHDF/FieldData/step"][-1])
         told = {name: column[:rows] for name, column in told.items()}
         for column in history.values():
             column.resize(rows, 0)
@@ -166,6 +172,16 @@ class TrajectoryWriter(Observer):
             self._history.wall_force = list(told["wall_force"])
         if self._run:
             self.keep("run", json.dumps(self._run))
+
+    def _drop_last_frame(self) -> None:
+        """Take out the frame that was written only because the run was interrupted: one that goes on has none."""
+        marks, last = self._file["frames"].attrs, int(self._file["VTKHDF/FieldData/step"][-1])
+        if int(marks[INTERRUPTED]) != last or self._series[0].steps < 2:
+            raise Mismatch(f"it ends at step {last}, not at {marks[INTERRUPTED]} where the run was interrupted")
+        for series in self._series:
+            series.drop_last()
+        checksums.drop_last(self._file)
+        del marks[INTERRUPTED]
 
     def _names(self) -> tuple[str, ...]:
         return ("VTKHDF", "contacts") if self._contacts else ("VTKHDF",)
