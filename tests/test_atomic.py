@@ -234,6 +234,6 @@ def test_a_file_that_cannot_be_begun_leaves_nothing(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         Disk(patch, fails_at=10)
         writer = TrajectoryWriter(tmp_path / "run.vtkhdf")
-        with pytest.raises(WriteError, match="No space left on device"):
+        with pytest.raises(WriteError, match="No space left on device; the file could not be begun, and nothing was"):
             writer.start(simulation, 1)
     assert list(tmp_path.iterdir()) == []

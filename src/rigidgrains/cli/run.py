@@ -18,6 +18,7 @@ from .words import (
     err,
     fail,
     out,
+    plain,
     print_rows,
     refuse,
     use_threads,
@@ -195,7 +196,7 @@ def new(
         refuse(f"no scene is called '{name}'; {hint}known: {', '.join(scenes())}")
     path = output or Path(f"{name}.toml")
     _write(path, scene_text(name), force=force)
-    out.print(f"{path} written. Run it: [bold]rigidgrains run {path}[/]")
+    out.print(f"{plain(path)} written. Run it: [bold]rigidgrains run {plain(path)}[/]")
 
 
 @app.command
@@ -240,7 +241,8 @@ def tell(outcome: Outcome, *, quiet: bool, json: bool) -> None:
         print(report.to_json())
     elif not quiet:
         print_rows([tuple(line.split("  ", 1)) for line in str(report).splitlines()])  # type: ignore[misc]
-        out.print(f"\nresults in [bold]{folder}/[/]: " + ", ".join(sorted(file.name for file in folder.iterdir())))
+        files = ", ".join(sorted(file.name for file in folder.iterdir()))
+        out.print(f"\nresults in [bold]{plain(folder)}/[/]: {plain(files)}")
     if outcome.differing:
         err.print(
             f"[bold yellow]warning[/] {outcome.differing} frames came out otherwise than before the run was resumed: "
@@ -252,5 +254,5 @@ def tell(outcome: Outcome, *, quiet: bool, json: bool) -> None:
             told = f"the run is finished, {made}; to go on, give a later end with --until, or --steps"
             err.print(told, soft_wrap=True)
     elif report.stopped == WORD:
-        err.print(f"interrupted; go on with: [bold]rigidgrains resume {outcome.trajectory}[/]", soft_wrap=True)
+        err.print(f"interrupted; go on with: [bold]rigidgrains resume {plain(outcome.trajectory)}[/]", soft_wrap=True)
         sys.exit(INTERRUPTED)

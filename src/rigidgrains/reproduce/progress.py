@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -30,7 +31,9 @@ def run_with_progress(names: list[str], output: Path, *, quick: bool, force: boo
     for done in finished:
         out.print(_table(done))
     passed = sum(done.result.passed for done in finished)
-    out.print(f"{passed} of {len(finished)} targets pass; figures and rows in [bold]{output / 'index.html'}[/]")
+    out.print(
+        f"{passed} of {len(finished)} targets pass; figures and rows in [bold]{escape(str(output / 'index.html'))}[/]"
+    )
     return passed == len(finished)
 
 

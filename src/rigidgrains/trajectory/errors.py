@@ -44,6 +44,8 @@ def damaged(path: Path, problem: Exception) -> TrajectoryError:
     reason = "it ends too early" if "truncated file" in str(problem) else "HDF5 cannot read it"
     if isinstance(problem, Mismatch):
         reason = str(problem)
+    elif isinstance(problem, (ArithmeticError, AttributeError, IndexError, TypeError, ValueError)):
+        reason = f"what it holds makes no sense ({' '.join(str(problem).split())})"
     return TrajectoryError(f"{path} is damaged: {reason}; rigidgrains repair {path} may recover its frames")
 
 
@@ -52,7 +54,7 @@ def reading(path: Path) -> Iterator[None]:
     """Whatever goes wrong within, where nothing but a file is read, is damage of that file, and told so."""
     try:
         yield
-    except TrajectoryError:
+    except (TrajectoryError, MemoryError, BrokenPipeError):
         raise
     except Exception as problem:
         raise damaged(path, problem) from problem

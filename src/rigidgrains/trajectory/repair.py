@@ -14,6 +14,7 @@ from typing import Any
 
 import h5py
 
+from ..hdf5 import ForeignData, check_contained
 from . import checksums, store
 from .atomic import heal
 from .errors import TrajectoryError, unreadable
@@ -72,7 +73,7 @@ class _Recovery:
         self._damaged, self._file = damaged, file
         self._old = [Series(damaged[name]) for name in ("VTKHDF", "contacts") if name in damaged]
         self._new: list[Series] = []
-        self._steps, self._words = self._old[0].steps, dict(damaged.attrs)
+        self._steps, self._words = self._old[0].rows, dict(damaged.attrs)  # what is there, whatever the index claims
 
     def run(self, path: Path, output: Path) -> Repaired:
         lost, kept = [], 0
@@ -151,7 +152,7 @@ def _index(path: Path) -> Iterator[None]:
     """Without an index there is nothing to begin with."""
     try:
         yield
-    except TrajectoryError:
+    except (TrajectoryError, ForeignData):
         raise
     except Exception:  # whatever HDF5 makes of damaged bytes
         raise TrajectoryError(f"{path}: its index is lost; nothing can be recovered") from None
@@ -180,8 +181,10 @@ def _mended_copy(path: Path) -> Iterator[h5py.File]:
             mended = h5py.File(copy, "r", locking=False)
             if mended.attrs.get("format") != store.FORMAT:
                 raise TrajectoryError(f"{path}: this is no trajectory of rigidgrains; there is nothing to repair")
-            mended["VTKHDF/Steps"].attrs["NSteps"]
+            check_contained(mended)
         with mended:
             yield mended
+    except ForeignData as problem:
+        raise store.foreign(path, problem) from None
     finally:
         copy.unlink(missing_ok=True)

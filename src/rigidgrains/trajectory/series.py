@@ -109,8 +109,13 @@ class Series:
 
     @property
     def steps(self) -> int:
-        """Number of frames."""
+        """Number of frames, by the index."""
         return int(self.group["Steps"].attrs["NSteps"])
+
+    @property
+    def rows(self) -> int:
+        """Number of frames, by what is there of them."""
+        return int(self.group["Steps/Values"].shape[0])
 
     def known(self, cloud: Cloud) -> Cloud:
         """A frame as files of earlier versions hold it: names they lack are left out, old numbers stay as they were."""

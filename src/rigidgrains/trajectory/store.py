@@ -28,6 +28,7 @@ import h5py
 import numpy as np
 
 from .. import __version__
+from ..hdf5 import ForeignData, check_contained
 from ..outputs import check_outputs
 from .atomic import AtomicFile
 from .checksums import FRAMES, MARK, check_mark
@@ -200,9 +201,22 @@ def _open_whole(path: Path) -> h5py.File:
     if path.is_dir():
         raise IsADirectoryError
     file = h5py.File(AtomicFile(path, writable=False), "r")
-    _check_format(path, file)
-    file["VTKHDF/Steps"].attrs["NSteps"]
+    try:
+        _check_format(path, file)
+        check_contained(file)
+        file["VTKHDF/Steps"].attrs["NSteps"]
+    except ForeignData as problem:
+        file.close()
+        raise foreign(path, problem) from None
+    except BaseException:
+        file.close()
+        raise
     return file
+
+
+def foreign(path: Path, problem: ForeignData) -> TrajectoryError:
+    """A clear line for a file that leads elsewhere."""
+    return TrajectoryError(f"{path}: {problem}; a trajectory holds all its data itself, and this file is not read")
 
 
 def _is_hdf5(path: Path) -> bool:
@@ -212,12 +226,10 @@ def _is_hdf5(path: Path) -> bool:
 
 def _check_format(path: Path, file: h5py.File) -> None:
     found = file.attrs.get("format")
-    if found != FORMAT:
-        file.close()
+    if not isinstance(found, str) or found != FORMAT:
         raise TrajectoryError(f"{path}: this is an HDF5 file, but no trajectory of rigidgrains; give one made by a run")
     version = int(np.asarray(file.attrs["format_version"]))
     if version > FORMAT_VERSION:
-        file.close()
         raise TrajectoryError(
             f"{path}: format version {version} is newer than {FORMAT_VERSION}, the newest that rigidgrains "
             f"{__version__} knows; upgrade rigidgrains"

@@ -15,7 +15,7 @@ from ..arguments import is_number
 from ..observe.base import Observer
 from ..observe.history import History, columns
 from ..observe.tally import INTERRUPTED
-from . import checkpoint, checksums, record, store, wall_table
+from . import checkpoint, checksums, record, store, verify, wall_table
 from .atomic import AtomicFile
 from .errors import FileLost, Mismatch, TrajectoryError, WriteError, damaged, reading
 from .series import Cloud, Column, Series
@@ -152,6 +152,7 @@ class TrajectoryWriter(Observer):
     def _open(self, simulation: Simulation) -> None:
         """Go on with a file; rows of the history beyond the present step will be recorded again."""
         self._atomic, self._file = store.open_to_append(self.path)
+        verify.frames(self._file)
         self._contacts = "contacts" in self._file
         self._precision = self._file["VTKHDF/Points"].dtype.type
         self._series = [Series(self._file[name]) for name in self._names()]
@@ -274,9 +275,11 @@ class TrajectoryWriter(Observer):
             if simulation is None:
                 left = "the file could not be begun, and nothing was written; make room, or choose another place"
             raise WriteError(problem.errno, f"{problem.strerror or problem}; {left}", str(self.path)) from None
-        except (KeyError, RuntimeError) as problem:  # HDF5 cannot find or read what it has to change
+        except Exception as problem:
             self._atomic.abandon()
-            raise damaged(self.path, problem) from problem
+            if self._resume and not isinstance(problem, (TrajectoryError, MemoryError)):
+                raise damaged(self.path, problem) from problem  # what is there is not what it has to be added to
+            raise
         except BaseException:
             self._atomic.abandon()
             raise
