@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from .stage.errors import StageError
     from .threads import get_threads, set_threads
     from .timestep import AutoStep
-    from .trajectory.errors import TrajectoryError
+    from .trajectory.errors import TrajectoryError, WriteError
     from .trajectory.frame import Frame
     from .trajectory.reader import Trajectory
     from .trajectory.resume import resume
@@ -100,6 +100,7 @@ _HOMES = {
     "Trajectory": "trajectory.reader",
     "TrajectoryError": "trajectory.errors",
     "TrajectoryWriter": "trajectory.writer",
+    "WriteError": "trajectory.errors",
     "draw_history": "view.series",
     "draw_packing": "view.packing",
     "draw_plots": "view.series",
@@ -163,6 +164,7 @@ __all__ = [
     "Trajectory",
     "TrajectoryError",
     "TrajectoryWriter",
+    "WriteError",
     "draw_history",
     "draw_packing",
     "draw_plots",
