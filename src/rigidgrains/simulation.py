@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time as clock
+import warnings
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from .laws.tables import check_tables
 from .memory import give_back
 from .observe.base import Interrupt, Observer, StopRun, Trigger
 from .observe.report import Report, Tally
+from .observe.tally import INTERRUPTED
 from .solve.choose import choose_solver
 from .solve.sweeps import SolveReport, Sweeps
 from .sorting import sort_grains
@@ -283,11 +285,26 @@ class Simulation:
     def run(self, *, until: float | None = None, steps: int | None = None) -> Report:
         """Step until a time (s), for a number of steps, or until an observer says stop; returns the report.
 
-        Ctrl-C ends the run after the step in hand; a second Ctrl-C at once.
+        Ctrl-C ends the run after the step in hand and raises KeyboardInterrupt when all observers have finished and
+        files are closed; SIGTERM raises SystemExit(143). A second one raises at once. A time that has passed is told
+        by a warning, and no step is taken.
         """
         if until is None and steps is None:
             raise ValueError("run() needs an end: until = a time in seconds, or steps = a number")
         check_end(until, steps)
+        if until is not None and until < self.time - self.dt:
+            warnings.warn(
+                f"until = {until:g} s is past, the simulation is at t = {self.time:g} s: no step is taken; give a "
+                "later time, or steps = a number",
+                stacklevel=2,
+            )
+        with Interrupt() as interrupt:
+            self.advance(until=until, steps=steps, interrupt=interrupt)
+        interrupt.answer()
+        return self.report()
+
+    def advance(self, *, until: float | None, steps: int | None, interrupt: Interrupt) -> None:
+        """What `run` does, for those who answer interruptions themselves; every observer is finished, come what may."""
         end = self.last_step(until=until, steps=steps)
         expected = end - self.steps
         if self.auto is not None:  # it ends on time, however many steps that takes
@@ -300,15 +317,18 @@ class Simulation:
                 answer = trigger.observer.start(self, int(expected))
                 begun.append(trigger.observer)
                 trigger.obey(answer)
-            with Interrupt() as interrupt:
-                while self.steps < end and self.until - self.time > 1e-9 * self.dt and not interrupt.asked:
-                    self.step()
-                    for trigger in self._triggers:
-                        trigger.after_step(self)
-            if interrupt.asked:
-                self.tally.stopped = "interrupted"
+            while self.steps < end and self.until - self.time > 1e-9 * self.dt:
+                if interrupt.asked:
+                    self.tally.stopped = INTERRUPTED
+                    break
+                self.step()
+                for trigger in self._triggers:
+                    trigger.after_step(self)
         except StopRun as reason:
             self.tally.stopped = str(reason) or "an observer ended the run"
+        except (KeyboardInterrupt, SystemExit):
+            self.tally.stopped = INTERRUPTED
+            raise
         finally:
             self.until = math.inf
             compiling = compile_seconds() - compiled
@@ -317,7 +337,6 @@ class Simulation:
             with ExitStack() as farewell:  # every observer is finished, whatever happens to another
                 for observer in reversed(begun):
                     farewell.callback(observer.finish, self)
-        return self.report()
 
     def last_step(self, *, until: float | None, steps: int | None) -> float:
         """Number of the step at which a run would end; with dt = "auto", if steps stay as long as the last."""

@@ -116,7 +116,7 @@ def energy_budget(source: Frame | Simulation) -> Budget:
     frame = of(source)
     dt = frame.dt
     if not frame.whole:
-        return Budget(*[0.0] * (len(fields(Budget)) - 1), dt)
+        return Budget(**{one.name: 0.0 for one in fields(Budget) if one.name != "dt"}, dt=dt)
     velocity, spin, wall_velocity = double(frame.peculiar_velocity), double(frame.spin), double(frame.wall_velocity)
     before = double(frame.peculiar_velocity_before), double(frame.spin_before), double(frame.wall_velocity_before)
     mass, gravity, pistons = double(frame.mass), double(frame.gravity), _pistons(frame)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..solve.sweeps import SolveReport
 
+INTERRUPTED = "interrupted"  # why a run stopped, after Ctrl-C or a request to terminate
+
 
 @dataclass
 class Tally:

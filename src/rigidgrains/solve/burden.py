@@ -33,7 +33,7 @@ def burden(problem: ContactProblem) -> float:
 
 
 def doubtful(problem: ContactProblem, criterion: Criterion) -> bool:
-    """Whether changes as small as a criterion asks for leave more than `MISSING` of a load to be found for heavy bodies.
+    """Whether heavy bodies may lack more than `MISSING` of a load where changes are as small as a criterion asks for.
 
     Where none is heavier than the packing is wide, the criterion means what it always means.
     """

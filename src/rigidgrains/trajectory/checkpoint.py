@@ -214,5 +214,10 @@ def _neighbours(arrays: Arrays, builds: int) -> Neighbours:
 
 
 def _known(kind: Any, words: dict[str, Any]) -> dict[str, Any]:
-    """Only the fields that a class has."""
-    return {field.name: words[field.name] for field in fields(kind) if field.name in words}
+    """Only the fields that a class has, each a number unless it is a text."""
+    known = [field for field in fields(kind) if field.name in words]
+    for field in known:
+        value = words[field.name]
+        if not (value is None or isinstance(value, str if field.type == "str" else (int, float))):
+            raise TypeError(f"{field.name} is {value!r}, and should be {field.type}")
+    return {field.name: words[field.name] for field in known}
