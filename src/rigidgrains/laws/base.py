@@ -66,9 +66,20 @@ class Rows:
         one, other, n = motion[self.pairs[:, 0]], motion[self.pairs[:, 1]], self.geometry[:, 0:3]
         v = other[:, 0:3] - one[:, 0:3] - np.cross(one[:, 3:6] + other[:, 3:6], n)
         if self.branch is not None:
-            v += self.branch[:, 0:1] * (n @ motion[self.bodies.rows - 3 : self.bodies.rows, 0:3].T)
+            v += self._carried(motion)
         v_n = (v * n).sum(axis=1)
         return v_n, v - v_n[:, None] * n
+
+    @property
+    def drift(self) -> Array:
+        """(c, 3) m/s, what a cell that deforms adds to contact velocities at the beginning of the step."""
+        return np.zeros((len(self.pairs), 3)) if self.branch is None else self._carried(self.before)
+
+    def _carried(self, motion: Array) -> Array:
+        """(c, 3) m/s, L times the branch."""
+        assert self.branch is not None
+        rate = motion[self.bodies.rows - 3 : self.bodies.rows, 0:3]
+        return np.asarray(self.branch[:, 0:1] * (self.geometry[:, 0:3] @ rate.T))
 
     @property
     def sliding(self) -> NDArray[np.bool_]:
