@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,6 +89,19 @@ class Rows:
         return np.asarray((self.forces[:, 1:4] ** 2).sum(axis=1) >= limit**2)
 
 
+class Ledger(NamedTuple):
+    """Energies of a step (J), for laws that keep books.
+
+    lost    : beyond the law, by the length of the step
+    taken   : by contacts, all in all
+    kinetic : at its end
+    """
+
+    lost: float = 0.0
+    taken: float = 0.0
+    kinetic: float = 0.0
+
+
 @dataclass
 class Law:
     """Base: a law changes the contact rows before the solve, and may remember something of each contact after it.
@@ -98,6 +111,7 @@ class Law:
     storable : False for a law that a file cannot hold, for instance a function
     extended : True if it needs the extra columns of solve/extended.py
     attracts : True if it pulls bodies together; reach : m, up to which gap it does
+    ledger   : energies of the last step, if it keeps books
     """
 
     memory = 0
@@ -106,6 +120,7 @@ class Law:
     extended = False
     attracts = False
     reach = 0.0
+    ledger = Ledger()
 
     def __post_init__(self) -> None:
         for name, table in self.tables().items():
@@ -125,6 +140,13 @@ class Law:
     def accepts(self, rows: Rows) -> bool:
         """False when the forces found are not to be, and the step is to be solved again; memory tells why."""
         return True
+
+    def missed(self, rows: Rows) -> float:
+        """Share of an energy that this step has lost, and that a shorter one would keep; see AutoStep."""
+        return 0.0
+
+    def take_back(self, rows: Rows) -> None:
+        """Forget what was learnt of a step that is taken again, shorter."""
 
     def conclude(self, rows: Rows) -> None:
         """Write the memory for the next step after the solve."""

@@ -11,7 +11,8 @@ The velocities after the last shock are what the step is to reach: without frict
 own contact problem if each contact that was struck is asked for its last V_n. Normal forces follow uniquely up to
 redundancy, no matter which solver finds them, and the impulses found here are where it may start from.
 
-Chains that do not end soon, or grow large, are given up: there the law is left as it is for contacts alone.
+Chains that do not end soon, or grow large, are given up: there the law is left as it is for contacts alone. A cluster
+that has held before is large if it has many contacts, struck or not: a blow on it is one shock of all.
 """
 
 from __future__ import annotations
@@ -31,14 +32,16 @@ SWEEPS = 200  # to solve a shock to rounding
 ROUNDING = 1e-14  # of the velocities of both bodies: a change that is none
 AT_ONCE = 1e-3  # of a step within which a gap closes that belongs to the same shock
 
-ALONE, FOLLOWED, GIVEN_UP = 1, 2, 3  # struck in one shock; in a chain of them; in a chain that was given up
+# Struck in one shock; in a chain of them; in a chain that was given up, since too many free grains had a part in it, or
+# for another reason. A shorter step helps the third alone.
+ALONE, FOLLOWED, TOO_LARGE, GIVEN_UP = 1, 2, 3, 4
 
 
 @dataclass
 class Blows:
     """What became of the contacts.
 
-    mark    : (c,) 0 for those that no blow reaches, else ALONE, FOLLOWED or GIVEN_UP
+    mark    : (c,) 0 for those that no blow reaches, else ALONE, FOLLOWED, TOO_LARGE or GIVEN_UP
     impulse : (c, 4) N s, of all shocks together: normal, tangential (3)
     v_n, v_t : (c,) and (c, 3) m/s, after the last shock
     """
@@ -51,6 +54,7 @@ class Blows:
 
 def follow(
     first: NDArray[np.bool_],
+    lasting: NDArray[np.bool_],
     pairs: NDArray[np.int32],
     geometry: Array,
     limit: Array,
@@ -63,6 +67,7 @@ def follow(
     """Follow the blows of a step.
 
     first  : (c,) True for contacts that collide by the velocities at its beginning
+    lasting : (c,) True for contacts that have held in the step before
     limit  : (c,) m, what may close of the gap of a contact that does not rebound
     before : (bodies, 8) motion rows at the beginning of the step
     drift  : (c, 3) m/s, what a cell that deforms adds to contact velocities
@@ -75,8 +80,8 @@ def follow(
     _around(pairs, before, start, near)
     found = Blows(np.zeros(count, np.int8), np.zeros((count, 4)), np.zeros(count), np.zeros((count, 3)))
     _follow(
-        np.flatnonzero(first), pairs, geometry, limit, before.copy(), before.copy(), drift, ahead, coefficients, dt,
-        start, near, found.mark, found.impulse, found.v_n, found.v_t,
+        np.flatnonzero(first), np.flatnonzero(lasting), pairs, geometry, limit, before.copy(), before.copy(), drift,
+        ahead, coefficients, dt, start, near, found.mark, found.impulse, found.v_n, found.v_t,
     )  # fmt: skip
     return found
 
@@ -101,28 +106,35 @@ def _around(pairs, motion, start, near):  # type: ignore[no-untyped-def]
 
 @kernel
 def _follow(  # type: ignore[no-untyped-def]
-    seeds, pairs, geometry, limit, motion, origin, drift, ahead, coefficients, dt, start, near, mark, impulse, end_n,
-    end_t,
+    seeds, lasting, pairs, geometry, limit, motion, origin, drift, ahead, coefficients, dt, start, near, mark, impulse,
+    end_n, end_t,
 ):  # fmt: skip
-    """Shock after shock. `motion` and `origin` are both the velocities before; they become those after, and before, each.
+    """Shock after shock. `motion` and `origin` both begin as the velocities before; then they are those after the last.
 
-    A chain is known by the root of its bodies. listed : (c,) the last shock that a contact takes part in.
+    A chain is known by the root of its bodies. listed : (c,) the last shock that a contact takes part in
+    lost : why a chain was given up, TOO_LARGE or GIVEN_UP; 0 while it is followed; bound : True if it holds something
     """
     count, bodies = len(pairs), len(motion)
     root = np.arange(bodies)
-    size, last, lost = np.zeros(bodies, np.int64), np.zeros(bodies, np.int64), np.zeros(bodies, np.bool_)
+    size, last, lost = np.zeros(bodies, np.int64), np.zeros(bodies, np.int64), np.zeros(bodies, np.int8)
+    bound = np.zeros(bodies, np.bool_)
     listed, goal, q = np.zeros(count, np.int64), np.zeros((count, 4)), np.zeros((count, 4))
     now, coming = np.empty(count, np.int64), np.empty(count, np.int64)
     held = seeds.size
     now[:held] = seeds
+    for c in lasting:
+        bound[_root(root, pairs[c, 0])] = True
+        _join(c, pairs, motion, root, size, last, lost, bound, mark)
+        mark[c] = 0
+    size[:] = 0
     for shock in range(1, SHOCKS + 1):
         for k in range(held):
-            _join(now[k], pairs, motion, root, size, last, lost, mark)
+            _join(now[k], pairs, motion, root, size, last, lost, bound, mark)
         kept = 0
         for k in range(held):
             c = now[k]
             r = _root(root, pairs[c, 0])
-            if lost[r]:
+            if lost[r] > 0:
                 continue
             now[kept], kept, listed[c], last[r] = c, kept + 1, shock, shock
             v_n, v_x, v_y, v_z = _velocity(c, pairs, motion, geometry, drift)
@@ -131,7 +143,7 @@ def _follow(  # type: ignore[no-untyped-def]
             q[c, 0], q[c, 1], q[c, 2], q[c, 3] = 0.0, 0.0, 0.0, 0.0
         held = _solve(
             now, kept, shock, pairs, geometry, limit, motion, origin, drift, dt, start, near, root, size, last, lost,
-            mark, listed, goal, q,
+            bound, mark, listed, goal, q,
         )  # fmt: skip
         for k in range(held):
             for m in range(4):
@@ -154,19 +166,19 @@ def _follow(  # type: ignore[no-untyped-def]
         if held == 0:
             break
     for k in range(held):  # no end in sight
-        _join(now[k], pairs, motion, root, size, last, lost, mark)
-        lost[_root(root, pairs[now[k], 0])] = True
+        _join(now[k], pairs, motion, root, size, last, lost, bound, mark)
+        lost[_root(root, pairs[now[k], 0])] = GIVEN_UP
     for c in range(count):
         if mark[c] > 0:
             r = _root(root, pairs[c, 0])
-            mark[c] = GIVEN_UP if lost[r] else FOLLOWED if last[r] > 1 else ALONE
+            mark[c] = lost[r] if lost[r] > 0 else FOLLOWED if last[r] > 1 else ALONE
             end_n[c], end_t[c, 0], end_t[c, 1], end_t[c, 2] = _velocity(c, pairs, motion, geometry, drift)
 
 
 @kernel
 def _solve(  # type: ignore[no-untyped-def]
-    now, held, shock, pairs, geometry, limit, motion, origin, drift, dt, start, near, root, size, last, lost, mark,
-    listed, goal, q,
+    now, held, shock, pairs, geometry, limit, motion, origin, drift, dt, start, near, root, size, last, lost, bound,
+    mark, listed, goal, q,
 ):  # fmt: skip
     """Impulses q (c, 4) of one shock, by sweeps to rounding; returns how many contacts take part in the end."""
     for sweep in range(SWEEPS):
@@ -174,7 +186,7 @@ def _solve(  # type: ignore[no-untyped-def]
         for k in range(held):
             c = now[k]
             r = _root(root, pairs[c, 0])
-            if lost[r]:
+            if lost[r] > 0:
                 continue
             i, j, n_x, n_y, n_z = pairs[c, 0], pairs[c, 1], geometry[c, 0], geometry[c, 1], geometry[c, 2]
             v_n, v_x, v_y, v_z = _velocity(c, pairs, motion, geometry, drift)
@@ -189,11 +201,11 @@ def _solve(  # type: ignore[no-untyped-def]
             if abs(d_n) + abs(d_x) + abs(d_y) + abs(d_z) > ROUNDING * m_n * _speeds(c, pairs, motion, origin, drift):
                 settled = False
                 if sweep == SWEEPS - 1:
-                    lost[r] = True
+                    lost[r] = GIVEN_UP
         if settled:
             more = _touching(
                 now, held, shock, pairs, geometry, limit, motion, origin, drift, dt, start, near, root, size, last,
-                lost, mark, listed, goal, q,
+                lost, bound, mark, listed, goal, q,
             )  # fmt: skip
             if more == held:
                 break
@@ -203,15 +215,15 @@ def _solve(  # type: ignore[no-untyped-def]
 
 @kernel
 def _touching(  # type: ignore[no-untyped-def]
-    now, held, shock, pairs, geometry, limit, motion, origin, drift, dt, start, near, root, size, last, lost, mark,
-    listed, goal, q,
+    now, held, shock, pairs, geometry, limit, motion, origin, drift, dt, start, near, root, size, last, lost, bound,
+    mark, listed, goal, q,
 ):  # fmt: skip
     """Add contacts that nothing has struck yet, and that the shock closes at once; they stay closed."""
     more = held
     for k in range(held):
         for side in range(2):
             b = pairs[now[k], side]
-            if motion[b, 6] == 0.0 or lost[_root(root, pairs[now[k], 0])]:
+            if motion[b, 6] == 0.0 or lost[_root(root, pairs[now[k], 0])] > 0:
                 continue
             for at in range(start[b], start[b + 1]):
                 d = near[at]
@@ -221,7 +233,7 @@ def _touching(  # type: ignore[no-untyped-def]
                 was, _, _, _ = _velocity(d, pairs, origin, geometry, drift)
                 room = max(limit[d] / dt, was)
                 if v_n < -room - ROUNDING * _speeds(d, pairs, motion, origin, drift) and room < -AT_ONCE * v_n:
-                    _join(d, pairs, motion, root, size, last, lost, mark)
+                    _join(d, pairs, motion, root, size, last, lost, bound, mark)
                     r = _root(root, pairs[d, 0])
                     listed[d], last[r], now[more], more = shock, max(last[r], shock), d, more + 1
                     goal[d, 0], goal[d, 1], goal[d, 2], goal[d, 3] = -room, 0.0, 0.0, 0.0
@@ -268,19 +280,20 @@ def _speeds(c, pairs, motion, origin, drift):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _join(c, pairs, motion, root, size, last, lost, mark):  # type: ignore[no-untyped-def]
+def _join(c, pairs, motion, root, size, last, lost, bound, mark):  # type: ignore[no-untyped-def]
     """Count a contact to the chain of its bodies, which become one; a chain that is too large is lost."""
     a = _root(root, pairs[c, 0])
     if motion[pairs[c, 1], 6] > 0.0:
         b = _root(root, pairs[c, 1])
         if a != b:
             a, b = min(a, b), max(a, b)
-            root[b], size[a], last[a], lost[a] = a, size[a] + size[b], max(last[a], last[b]), lost[a] or lost[b]
+            root[b], size[a], last[a] = a, size[a] + size[b], max(last[a], last[b])
+            lost[a], bound[a] = max(lost[a], lost[b]), bound[a] or bound[b]
     if mark[c] == 0:
         mark[c] = ALONE
         size[a] += 1
-    if size[a] > LARGEST:
-        lost[a] = True
+    if size[a] > LARGEST or lost[a] > 0:
+        lost[a] = GIVEN_UP if bound[a] else max(lost[a], TOO_LARGE)
 
 
 @kernel

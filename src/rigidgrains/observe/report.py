@@ -20,6 +20,7 @@ __all__ = ["Report", "Tally"]
 
 LARGE_DISPLACEMENT = 0.1  # of a radius in one step: the neglected turn of the normals is no longer small
 LARGE_OVERLAP = 0.05  # of the mean radius
+LARGE_LOSS = 0.01  # of the energy, by blows that a step met without rebound
 REFEREED = 3000  # candidates up to which the referee is recommended
 
 
@@ -36,6 +37,7 @@ class Report:
     outlets    : for each, grains and mass (kg) that left, and grains per second from the first to the last
     cell       : volume, packing fraction and pressure of a periodic cell, empty without one
     refereed_steps : that went to the referee since sweeps did not solve them
+    lost_share : energy that blows lost by the length of steps, see `Tally.lost_share`; 0 without restitution
     rigidity   : the rigidity meter at the last state, for the sweeps that found its load (see `Tally.load_sweeps`)
     """
 
@@ -66,6 +68,7 @@ class Report:
     inflows: dict[str, dict[str, float]] = field(default_factory=dict)
     outlets: dict[str, dict[str, float]] = field(default_factory=dict)
     refereed_steps: int = 0
+    lost_share: float = 0.0
 
     @classmethod
     def of(cls, simulation: Simulation) -> Report:
@@ -84,6 +87,7 @@ class Report:
             sweeps_max=tally.most_sweeps,
             converged_steps=tally.converged,
             refereed_steps=tally.refereed,
+            lost_share=tally.lost_share,
             updates=tally.updates,
             mean_overlap=float(overlap.mean()) if len(overlap) else 0.0,
             max_overlap=float(overlap.max()) if len(overlap) else 0.0,
@@ -125,6 +129,11 @@ class Report:
                 f"a grain moved {self.max_displacement_over_radius:.2g} radii in one step: contact normals turn within "
                 f"a step and are taken as fixed; {remedy}"
             )
+        if self.lost_share > LARGE_LOSS:
+            yield (
+                f"{self.lost_share:.1%} of the energy was lost by blows that steps met without the rebound of the law: "
+                f"grains were struck more often within a step than can be followed; {self._fewer_blows(auto)}"
+            )
         meter = self.rigidity
         if meter["verdict"] == "soft":
             yield (
@@ -134,6 +143,12 @@ class Report:
             )
         if self.max_overlap_of_run > LARGE_OVERLAP:
             yield f"overlaps of up to {self.max_overlap_of_run:.2g} mean radii: use a smaller dt or more sweeps"
+
+    def _fewer_blows(self, auto: AutoStep | None) -> str:
+        """What keeps steps from losing energy in blows."""
+        if auto is None:
+            return "use a smaller dt, or dt = 'auto'"
+        return "use a smaller dt_max" if auto.shortest == 0.0 else f"use a dt_min below {auto.shortest:g} s"
 
     def _shorter(self, dt: float, auto: AutoStep | None) -> str:
         """What keeps normals from turning; nothing where dt = "auto" does: it bounds how far pairs come, not grains."""
