@@ -30,7 +30,7 @@ LARGEST = 64  # contacts of a chain that is followed
 SHOCKS = 64  # one after the other, within a step
 SWEEPS = 200  # to solve a shock to rounding
 ROUNDING = 1e-14  # of the velocities of both bodies: a change that is none
-AT_ONCE = 1e-3  # of a step within which a gap closes that belongs to the same shock
+AT_ONCE = 1e-6  # of a step within which a gap closes that belongs to the same shock
 
 # Struck in one shock; in a chain of them; in a chain that was given up, since too many free grains had a part in it, or
 # for another reason. A shorter step helps the third alone.
