@@ -1,4 +1,4 @@
-"""Heavy bodies on light ones: no criterion speaks of convergence before they are stopped, and the meter knows masses."""
+"""Heavy bodies on light ones: no criterion speaks of convergence before they are stopped; the meter knows masses."""
 
 from __future__ import annotations
 

@@ -113,8 +113,7 @@ def test_forces_too_strong_are_scaled_to_what_holds(excess):
 
 def test_clusters_are_judged_one_by_one():
     """What one column gives is not set against what another loses; a piston on both makes them one."""
-    one = np.array([[0.0, 1.0, 0.0], [0.0, 3.0, 0.0]])
-    both = np.vstack([one, one + [5.0, 0.0, 0.0]])
+    both = np.array([[0.0, 1.0, 0.0], [0.0, 3.0, 0.0], [5.0, 1.0, 0.0], [5.0, 3.0, 0.0]])
     for walls, shares in (([floor()], [0.5, 1.0]), ([floor(), plane([0, 4, 0], [0, -1, 0], "lid", mass=1.0)], None)):
         simulation = settle(grains(both, gravity=[0, -10.0, 0], walls=walls))
         problem = simulation.contacts.problem(simulation.bodies, simulation.dt)

@@ -190,13 +190,21 @@ class Simulation:
             self._sizes.append(self.dt)
         self.whole, self.midway = True, False
         self.tally.add(self.last_solve, self.contacts.count, displacement, self.contacts.deepest, self.dt)
+        self.tally.book(self.contacts.ledger)
 
     def _find_forces(self) -> SolveReport:
         """Neighbours, the time step if it is to be chosen, contacts and their forces."""
         self.neighbours.refresh(self.bodies, self.dt)
-        if self.auto is not None:
-            self._choose_step(self.auto)
-        return self._solve_contacts()
+        if self.auto is None:
+            return self._solve_contacts()
+        self._choose_step(self.auto)
+        found = self._solve_contacts()
+        while self.auto.too_long(self.dt, self.contacts.missed()):
+            self.contacts.take_back()
+            self._shorten(0.5 * self.dt)
+            self.auto.wish = self.dt
+            found = self._solve_contacts().after(found)
+        return found
 
     def _free_velocity(self) -> None:
         """Free velocities; a course that has no value at this time ends the run, with the state before."""
@@ -214,16 +222,20 @@ class Simulation:
 
     def _choose_step(self, auto: AutoStep) -> None:
         """Shorten the step to what the motion allows; lists that serve a longer step serve a shorter one."""
-        bodies, tried = self.bodies, self.dt
-        allowed = auto.allowed(bodies, self.neighbours, self._kept, tried)
+        tried = self.dt
+        allowed = auto.allowed(self.bodies, self.neighbours, self._kept, tried)
         if allowed < tried:
-            bodies.motion[: len(self._kept), :6] = self._kept
-            self._clock.change(allowed)
-            self._free_velocity()
+            self._shorten(allowed)
         if not self.time + self.dt > self.time:
             raise self._diverged(f"dt = 'auto' came down to {self.dt:.3g} s, and time stands still")
         if allowed < tried or not self._cut:
             auto.wish = self.dt
+
+    def _shorten(self, dt: float) -> None:
+        """Begin the step again, with another length."""
+        self.bodies.motion[: len(self._kept), :6] = self._kept
+        self._clock.change(dt)
+        self._free_velocity()
 
     def _solve_contacts(self) -> SolveReport:
         """Gather the contacts and find their forces; again, with more candidates, if the new motion calls for them."""

@@ -61,9 +61,11 @@ class AutoStep:
     Within a step no two bodies come closer than to touch and then by `travel` radii of the smallest grain: for each
     pair |v| dt + |a| dt^2 <= max(g, 0) + travel r, with v the velocity of one relative to the other at the beginning
     and a what external forces and walls do to it. A plane counts by its normal velocity alone. In a periodic cell no
-    grain crosses more than an eighth of it.
+    grain crosses more than an eighth of it. Where grains rebound, a step is taken again, half as long, as long as blows
+    that it could not follow (laws/blows.py) lose more than a share of the energy that blows bring.
 
     travel   : over the smallest radius
+    loss     : that share of the energy, sum of m_n V_n^2/2 over the contacts that collide, in a step
     longest  : s, no step is longer; shortest : s, none is shorter, whatever moves
     wish     : s, the last step as the motion allowed it; steps that end a run may be shorter
     """
@@ -72,8 +74,11 @@ class AutoStep:
     longest: float = math.inf
     shortest: float = 0.0
     wish: float | None = None
+    loss: float = 1e-3
 
     def __post_init__(self) -> None:
+        if not 0.0 <= self.loss <= 1.0:
+            raise ValueError(f"loss = {self.loss} is no share of an energy; give 0 to 1, 1e-3 say")
         if not 0.0 < self.travel <= 1.0:
             raise ValueError(f"travel = {self.travel} is no part of a radius; give more than 0 and at most 1, 0.1 say")
         if not 0.0 <= self.shortest <= self.longest or self.longest == 0.0:
@@ -136,6 +141,10 @@ class AutoStep:
                 flat, reach, rate, least,
             )  # fmt: skip
         return max(least, self.shortest)
+
+    def too_long(self, dt: float, missed: float) -> bool:
+        """True when a step dt has lost too much by its length, and may be shorter."""
+        return missed > self.loss and 0.5 * dt >= self.shortest
 
     def _most(self, bodies: Bodies) -> float:
         """s, bounds that do not depend on the state."""

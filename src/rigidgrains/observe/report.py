@@ -19,6 +19,7 @@ __all__ = ["Report", "Tally"]
 
 LARGE_DISPLACEMENT = 0.1  # of a radius in one step: the neglected turn of the normals is no longer small
 LARGE_OVERLAP = 0.05  # of the mean radius
+LARGE_LOSS = 0.01  # of the energy, by blows that a step met without rebound
 NOT_ASKED = "not asked: the number of sweeps was given, forces were not tested"
 
 
@@ -39,6 +40,7 @@ class Report:
     weakened_steps : that ended early with forces made weaker, so that they give no energy
     exhausted_steps : in which every attempt found contacts that had been overlooked, or a law refused the forces
     seconds    : s, of computing; compile_seconds : s, that kernels took to be compiled, mostly in the first run
+    lost_share : energy that blows lost by the length of steps, see `Tally.lost_share`; 0 without restitution
     rigidity   : the rigidity meter at the last state, for the sweeps that found its load (see `Tally.load_sweeps`)
     """
 
@@ -73,6 +75,7 @@ class Report:
     exhausted_steps: int = 0
     asked_steps: int = 0
     compile_seconds: float = 0.0
+    lost_share: float = 0.0
 
     @classmethod
     def of(cls, simulation: Simulation) -> Report:
@@ -94,6 +97,7 @@ class Report:
             weakened_steps=tally.weakened,
             exhausted_steps=tally.exhausted,
             asked_steps=simulation.steps - tally.not_asked,
+            lost_share=tally.lost_share,
             updates=tally.updates,
             mean_overlap=float(overlap.mean()) if len(overlap) else 0.0,
             max_overlap=float(overlap.max()) if len(overlap) else 0.0,
@@ -138,6 +142,11 @@ class Report:
                 f"a grain moved {self.max_displacement_over_radius:.2g} radii in one step: contact normals turn within "
                 f"a step and are taken as fixed; {remedy}"
             )
+        if self.lost_share > LARGE_LOSS:
+            yield (
+                f"{self.lost_share:.1%} of the energy was lost by blows that steps met without the rebound of the law: "
+                f"grains were struck more often within a step than can be followed; {self._fewer_blows(auto)}"
+            )
         meter = self.rigidity
         if meter["verdict"] == "soft":
             yield (
@@ -147,6 +156,12 @@ class Report:
             )
         if self.max_overlap_of_run > LARGE_OVERLAP:
             yield f"overlaps of up to {self.max_overlap_of_run:.2g} mean radii: use a smaller dt or more sweeps"
+
+    def _fewer_blows(self, auto: AutoStep | None) -> str:
+        """What keeps steps from losing energy in blows."""
+        if auto is None:
+            return "use a smaller dt, or dt = 'auto'"
+        return "use a smaller dt_max" if auto.shortest == 0.0 else f"use a dt_min below {auto.shortest:g} s"
 
     def _shorter(self, dt: float, auto: AutoStep | None) -> str:
         """What keeps normals from turning; nothing where dt = "auto" does: it bounds how far pairs come, not grains."""
