@@ -105,6 +105,15 @@ def test_near_pairs_in_one_cell():
     assert len(found) == len(set(found)) == 60 * 59 // 2
 
 
+def test_near_pairs_that_just_fill_their_room():
+    """A row of 218 in which each reaches the next 17: 17 * 218 - 153 pairs, as many as there is room for at first."""
+    position = np.zeros((218, 3))
+    position[:, 0] = np.arange(218) / 17.5
+    found = listed(near_pairs(position, np.full(218, 0.5), 0.0))
+    assert sorted(found) == [(i, j) for i in range(218) for j in range(i + 1, min(i + 18, 218))]
+    assert len(found) == 16 * 218 + 65
+
+
 def test_near_pairs_of_one_and_two():
     """One grain has no pair; two have one, if the gap is below the reach and not if it equals it."""
     assert listed(near_pairs(np.zeros((1, 3)), np.ones(1), 0.5)) == []

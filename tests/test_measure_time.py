@@ -35,6 +35,17 @@ def test_a_linear_flow_is_cold(bins, rate, seed):
     np.testing.assert_allclose(found.stress, 0.0, atol=1e-18)
 
 
+@pytest.mark.parametrize("unit", [2.0**-40, 2.0**40])
+def test_flow_in_any_unit(unit):
+    """Grains of picometres or of planets: the shear within a bin is found, a layer at one height has none."""
+    rng = np.random.default_rng(4)
+    position = rng.random((60, 3)) * 10.0
+    frame = still(unit * position, 0.2 * unit, velocity=np.stack([3.0 * position[:, 1], *np.zeros((2, 60))], axis=1))
+    np.testing.assert_allclose(measure.mean_flow(frame, "y", 2), frame.velocity, rtol=1e-12, atol=1e-12)
+    flat = still(unit * np.array([[1.0, 1.0, 1.0], [4.0, 1.0, 1.0]]), 0.2 * unit, velocity=[[1, 0, 0], [3, 0, 0]])
+    np.testing.assert_array_equal(measure.mean_flow(flat, "y", 1), [[2, 0, 0], [2, 0, 0]])
+
+
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_temperature_of_an_ideal_gas(dimension):
     """Velocities of variance T about a shear flow; the estimate scatters by T sqrt(2/(d N))."""
@@ -256,6 +267,10 @@ def test_measure_over_a_run_and_its_file(tmp_path):
     assert record["step"].tolist() == [2, 4, 5]  # the last one too
     assert record["coordination.backbone"].shape == (3, 40)
     assert record["sigma.contact"].shape == (3, 2, 2)
+    np.testing.assert_array_equal(record["sigma.total"], record["sigma.contact"] + record["sigma.kinetic"])
+    np.testing.assert_allclose(record["sigma.pressure"], np.trace(record["sigma.total"], axis1=1, axis2=2) / 2.0)
+    with pytest.raises(KeyError, match=r"no column is called 'sigma\.nothing'; there are step, time, height"):
+        record["sigma.nothing"]
     np.testing.assert_allclose(record["time"], [0.04, 0.08, 0.1])
     with Trajectory(path) as trajectory:
         again = measure.over([frame for frame in trajectory if frame.step], height, measure.coordination, **pick)

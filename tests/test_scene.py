@@ -196,6 +196,19 @@ def test_friction_rule(grain, wall, expected):
     assert np.array_equal(bodies.friction, bodies.friction.T)
 
 
+@pytest.mark.parametrize("normal", [0, 1])
+@pytest.mark.parametrize("tangential", [-1, 1])
+def test_limits_of_restitution_belong_to_it(normal, tangential):
+    """Perfectly elastic and perfectly plastic, smooth and rough: 0, 1 and -1 themselves are allowed."""
+    scene = Scene(dimension=2)
+    scene.add_material("a", restitution=normal, tangential_restitution=tangential)
+    scene.add_grains(positions=[[0, 0]], radius=1.0, material="a")
+    bodies = scene.build()
+    (law,), own = bodies.laws, bodies.material[0]
+    assert law.normal[own, own] == normal
+    assert law.tangential[own, own] == tangential
+
+
 def test_plates_and_tubes_have_the_size_that_was_said():
     scene = Scene(dimension=3)
     scene.add_plane("plate", point=(0, 0, 0), normal=(0, 0, 1), size=[4, 2], along=(1, 0, 1))

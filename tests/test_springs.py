@@ -59,6 +59,17 @@ def test_a_resting_sphere_sinks_in_by_its_weight() -> None:
     assert 1.0 - bodies.position[0, 1] == pytest.approx(1.0 * 10.0 / 1e4, rel=1e-6)
 
 
+def test_a_rough_elastic_sphere_is_turned_back() -> None:
+    # with k_t/k_n = 2/7 = m_t/m_n of a solid sphere the tangential spring swings as fast as the normal one: both
+    # components of the velocity of its surface are turned round
+    motion = {"velocity": [[0.3, -1, 0]], "spin": [[0, 0, 0.2]]}
+    bodies = grains([[0, 1.0001, 0]], 1.0, 1.0, **motion, friction=1e6, walls=[floor()])
+    Springs(bodies, dt=2e-5, stiffness=1e5).run(1000)
+    v, w = bodies.velocity[0], bodies.spin[0]
+    assert v[1] == pytest.approx(1.0, rel=1e-3)
+    assert v[0] + w[2] == pytest.approx(-(0.3 + 0.2), rel=1e-2)
+
+
 def slope(angle: float, mu: float, *, roll: bool = True) -> Bodies:
     """A sphere on a slope, in the frame of the slope; without roll it is held against turning by a huge inertia."""
     gravity = [10.0 * math.sin(angle), -10.0 * math.cos(angle), 0.0]

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from .stage.errors import StageError
     from .threads import get_threads, set_threads
     from .timestep import AutoStep
-    from .trajectory.errors import TrajectoryError
+    from .trajectory.errors import TrajectoryError, WriteError
     from .trajectory.frame import Frame
     from .trajectory.reader import Trajectory
     from .trajectory.resume import resume
@@ -109,6 +109,7 @@ _HOMES = {
     "TrajectoryError": "trajectory.errors",
     "TrajectoryWriter": "trajectory.writer",
     "Verdict": "solve.criteria",
+    "WriteError": "trajectory.errors",
     "draw_history": "view.series",
     "draw_packing": "view.packing",
     "draw_plots": "view.series",
@@ -177,6 +178,7 @@ __all__ = [
     "TrajectoryError",
     "TrajectoryWriter",
     "Verdict",
+    "WriteError",
     "draw_history",
     "draw_packing",
     "draw_plots",

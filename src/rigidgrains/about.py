@@ -75,10 +75,11 @@ def trajectory_facts(path: Path) -> Rows:
     import numpy as np
 
     from .observe.report import convergence
+    from .trajectory.errors import reading
     from .trajectory.reader import Trajectory
     from .trajectory.resume import checkpoint_of
 
-    with Trajectory(path) as trajectory:
+    with Trajectory(path) as trajectory, reading(path):
         last, steps, times = trajectory[-1], trajectory.steps, trajectory.times
         size, n, contacts = path.stat().st_size, len(last), len(last.contacts)
         title = tomllib.loads(trajectory.scene).get("title")

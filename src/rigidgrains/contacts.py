@@ -18,7 +18,7 @@ from .detect.candidates import Candidates, PairCandidates, WallCandidates, choos
 from .detect.colours import COLOURS, Colouring
 from .detect.neighbours import Neighbours
 from .detect.pairs import PairList
-from .laws.base import Rows, arrange, check_rows
+from .laws.base import Ledger, Rows, arrange, check_rows
 from .memory import ROOM, Workspace, new_table, on_lines
 from .threads import in_parts
 
@@ -107,6 +107,7 @@ class Contacts(ContactColumns):
         self.branch: Array | None = None
         self.attraction: Array | None = None
         self._rows: Rows | None = None
+        self.ledger = Ledger()
         self._work = Workspace()
 
     @classmethod
@@ -328,11 +329,23 @@ class Contacts(ContactColumns):
         verdicts = [law.accepts(self._rows) for law in self._rows.bodies.laws]  # all of them are asked
         return all(verdicts)
 
+    def missed(self) -> float:
+        """The largest share of an energy that a law says the step has lost by its length."""
+        return 0.0 if self._rows is None else max(law.missed(self._rows) for law in self._rows.bodies.laws)
+
+    def take_back(self) -> None:
+        """Laws forget a step that is taken again, shorter."""
+        if self._rows is not None:
+            for law in self._rows.bodies.laws:
+                law.take_back(self._rows)
+
     def conclude(self) -> None:
-        """What laws remember of a step that was taken."""
+        """What laws remember of a step that was taken, and what they have booked."""
+        self.ledger = Ledger()
         if self._rows is not None:
             for law in self._rows.bodies.laws:
                 law.conclude(self._rows)
+            self.ledger = max(law.ledger for law in self._rows.bodies.laws)
             self._rows = None
 
     def _prepare(self, bodies: Bodies, dt: float, before: Array) -> None:

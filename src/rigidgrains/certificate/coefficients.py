@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..detect.clusters import unite
 from .links import Links
-from .state import Array, dot, length
+from .state import Array, dot, guided, length
 from .verdict import Check, worst_of
 
 
@@ -36,7 +38,11 @@ def friction(links: Links) -> Check:
 
 
 def rebound(links: Links) -> list[Check]:
-    """The velocity to be reached: that of the gap, or at most e times the one before the step, reversed."""
+    """The velocity to be reached: that of the gap, or at most e times the one before the step, reversed.
+
+    Where blows follow each other within the step it is the velocity after the last, which the state before does not
+    tell: contacts with a force in a cluster with others, of which one collides, are to give no energy together.
+    """
     state, dt = links.state, links.state.dt
     e_n, e_t, least = (links.coefficient(f"Restitution_{name}") for name in ("normal", "tangential", "threshold"))
     if e_n is None or e_t is None or least is None:
@@ -50,9 +56,12 @@ def rebound(links: Links) -> list[Check]:
     plain = np.abs(links.to_close - np.maximum(gap, before * dt))
     miss = np.where(may, np.minimum(within, plain), plain) / (slack / state.graininess)
     slip = length(links.velocity_before - before[:, None] * links.normal)
+    chain = _gives_none(links, may)
+    miss = np.where(chain, 0.0, miss)
     beyond = np.maximum(length(links.rebound) - np.where(may, np.abs(e_t), 0.0) * slip, 0.0) / np.maximum(
         links.speed, 1e-300
     )
+    beyond = np.where(chain & (e_t != 0.0), 0.0, beyond)
 
     def place(c: int) -> str:
         return f"{state.contact(c)} came at {before[c]:.6g} m/s, is to reach {-links.to_close[c] / dt:.6g} m/s"
@@ -61,6 +70,23 @@ def rebound(links: Links) -> list[Check]:
         worst_of("rebound", miss, state.rounding, "the numbers it is made of", place),
         worst_of("tangential rebound", beyond, state.rounding, "the numbers it is made of", place),
     ]
+
+
+def _gives_none(links: Links, may: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(c,) True for contacts with a force in clusters of several that were struck, and that gave no energy."""
+    state, pressed = links.state, links.press > 0.0
+    gives = np.array([True] * state.n + [guided(wall) for wall in state.walls])
+    pairs = np.stack([links.i, links.j], axis=1).astype(np.int32)
+    of = unite(pairs, pressed & gives[links.j], len(gives))[links.i]
+    force = links.force + links.attraction[:, None] * links.normal
+    work = dot(force, links.velocity + links.velocity_before)
+    if links.torque.any():
+        spun = np.vstack([state.spin_before, *(wall.drive.spin for wall in state.walls)])
+        work = work + dot(links.torque, links.relative_spin + spun[links.j] - spun[links.i])
+    scale = length(force) * links.speed
+    given, most, number, struck = (np.bincount(of, what) for what in (work, scale, pressed, pressed & may))
+    passive = (given <= state.rounding * most) & (number > 1) & (struck > 0)
+    return np.asarray(pressed & passive[of])
 
 
 def cohesion(links: Links) -> list[Check]:

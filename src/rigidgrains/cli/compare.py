@@ -149,7 +149,9 @@ def _waiting(*, shown: bool) -> Iterator[Callable[[str], None] | None]:
 def _print_trials(found: Comparison) -> None:
     """One row for each solver, and what kept those from converging that did not."""
     about = found.about and f", {found.about}"
-    out.print(f"[bold]{plain(found.name)}[/]: {found.contacts:,} contacts{about}; residual {found.tolerance:g}\n")
+    out.print(
+        f"[bold]{plain(found.name)}[/]: {found.contacts:,} contacts{plain(about)}; residual {found.tolerance:g}\n"
+    )
     rows = [("solver", "sweeps", "updates", "gain", "seconds", "gain", "residual", "momentum", "converged")]
     for trial in found.trials:
         row = (
@@ -168,7 +170,7 @@ def _print_trials(found: Comparison) -> None:
     out.print(f"\ngain: so many times less than {_reference([found])} in this run; {found.clock}", soft_wrap=True)
     for trial in found.trials:
         if not trial.converged:
-            out.print(f"[yellow]{trial.solver}[/] did not converge: {plain(trial.why)}", soft_wrap=True)
+            out.print(f"[yellow]{plain(trial.solver)}[/] did not converge: {plain(trial.why)}", soft_wrap=True)
 
 
 def _print_problems(found: list[Comparison]) -> None:

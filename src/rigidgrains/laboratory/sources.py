@@ -12,6 +12,7 @@ from numpy.random import Generator
 
 from ..contacts import ContactProblem
 from ..fclib import read_impulses, read_problem
+from ..observe.base import Interrupt
 from ..observe.stop import StopWhenStatic
 from ..scene import load_scene
 from ..simulation import DivergenceError, Simulation
@@ -74,7 +75,9 @@ def scene_problem(
         simulation.observe(StopWhenStatic(scene.run.stop_speed))
     if tell is not None:
         simulation.observe(lambda at: tell(f"step {at.steps:,} of {step:,}"), every=max(1, step // 200))
-    if simulation.run(steps=step - 1).stopped == "interrupted":
+    with Interrupt() as interrupt:
+        simulation.advance(until=None, steps=step - 1, interrupt=interrupt)
+    if interrupt.asked:
         raise KeyboardInterrupt
     tap = Tap(simulation.solver)
     simulation.solver = tap

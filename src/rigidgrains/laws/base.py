@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..contact_columns import Column, ContactColumns
 from .attraction import attract, contract
+from .tables import as_table
 
 if TYPE_CHECKING:
     from ..bodies import Bodies
@@ -107,9 +108,20 @@ class Rows(ContactColumns):
         one, other, n = motion[self.pairs[:, 0]], motion[self.pairs[:, 1]], self.normal
         v = other[:, 0:3] - one[:, 0:3] - np.cross(one[:, 3:6] + other[:, 3:6], n)
         if self.branch is not None:
-            v += self.branch[:, 0:1] * (n @ motion[self.bodies.rows - 3 : self.bodies.rows, 0:3].T)
+            v += self._carried(motion)
         v_n = (v * n).sum(axis=1)
         return v_n, v - v_n[:, None] * n
+
+    @property
+    def drift(self) -> Array:
+        """(c, 3) m/s, what a cell that deforms adds to contact velocities at the beginning of the step."""
+        return np.zeros((len(self.pairs), 3)) if self.branch is None else self._carried(self.before)
+
+    def _carried(self, motion: Array) -> Array:
+        """(c, 3) m/s, L times the branch."""
+        assert self.branch is not None
+        rate = motion[self.bodies.rows - 3 : self.bodies.rows, 0:3]
+        return np.asarray(self.branch[:, 0:1] * (self.geometry[:, 0:3] @ rate.T))
 
     @property
     def sliding(self) -> NDArray[np.bool_]:
@@ -117,6 +129,19 @@ class Rows(ContactColumns):
         r_n, mu = self.repulsion, self.friction
         limit = np.where(r_n > 0.0, SLIDES * mu * np.where(r_n > 0.0, r_n, 1.0), np.inf)
         return np.asarray((self.tangential_force**2).sum(axis=1) >= limit**2)
+
+
+class Ledger(NamedTuple):
+    """Energies of a step (J), for laws that keep books.
+
+    lost    : beyond the law, by the length of the step
+    taken   : by contacts, all in all
+    kinetic : at its end
+    """
+
+    lost: float = 0.0
+    taken: float = 0.0
+    kinetic: float = 0.0
 
 
 @dataclass
@@ -128,6 +153,7 @@ class Law:
     storable : False for a law that a file cannot hold, for instance a function
     extended : True if it needs the extra columns of solve/extended.py
     attracts : True if it pulls bodies together; reach : m, up to which gap it does
+    ledger   : energies of the last step, if it keeps books
     """
 
     memory = 0
@@ -136,10 +162,11 @@ class Law:
     extended = False
     attracts = False
     reach = 0.0
+    ledger = Ledger()
 
     def __post_init__(self) -> None:
         for name, table in self.tables().items():
-            setattr(self, name, np.array(table, dtype=float, ndmin=2))
+            setattr(self, name, as_table(f"{name} of {type(self).__name__}", table))
         self.check()
 
     def tables(self) -> dict[str, Any]:
@@ -155,6 +182,13 @@ class Law:
     def accepts(self, rows: Rows) -> bool:
         """False when the forces found are not to be, and the step is to be solved again; memory tells why."""
         return True
+
+    def missed(self, rows: Rows) -> float:
+        """Share of an energy that this step has lost, and that a shorter one would keep; see AutoStep."""
+        return 0.0
+
+    def take_back(self, rows: Rows) -> None:
+        """Forget what was learnt of a step that is taken again, shorter."""
 
     def conclude(self, rows: Rows) -> None:
         """Write the memory for the next step after the solve."""

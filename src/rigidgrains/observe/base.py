@@ -9,7 +9,7 @@ import signal
 import threading
 from collections.abc import Callable
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..arguments import is_number
 
@@ -133,11 +133,15 @@ def _name(observer: Any) -> str:
 class Interrupt:
     """Turns the first Ctrl-C, or a polite request to terminate, into a question that is answered between two steps.
 
-    A second one raises at once.
+    A second one raises at once. Signals reach the main thread alone: runs in other threads are not asked.
     """
 
     def __init__(self) -> None:
-        self.asked = False
+        self._signal: int | None = None
+
+    @property
+    def asked(self) -> bool:
+        return self._signal is not None
 
     def __enter__(self) -> Interrupt:
         self._main = threading.current_thread() is threading.main_thread()
@@ -150,7 +154,19 @@ class Interrupt:
             for number, handler in self._previous.items():
                 signal.signal(number, handler)
 
+    def answer(self) -> None:
+        """Raise what Python would have raised at once, if anybody has asked: now everything is safe."""
+        if self._signal is not None:
+            _raise(self._signal)
+
     def _ask(self, number: int, frame: FrameType | None) -> None:
         if self.asked:
-            raise KeyboardInterrupt
-        self.asked = True
+            _raise(number)
+        self._signal = number
+
+
+def _raise(number: int) -> NoReturn:
+    """KeyboardInterrupt for Ctrl-C; the exit code of shells for other signals."""
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
+    raise SystemExit(128 + number)

@@ -15,6 +15,7 @@ from ..solve.residual import residual
 from . import measure
 from .base import Observer
 from .rigidity import rigidity
+from .tally import INTERRUPTED
 
 if TYPE_CHECKING:
     from ..bodies import Bodies
@@ -145,7 +146,9 @@ class History(Observer):
         self.by_momentum = math.isfinite(simulation.last_solve.momentum_error)
 
     def finish(self, simulation: Simulation) -> None:
-        """The last step is always recorded."""
+        """The last step is always recorded, unless it is only an interruption: a run that goes on has no such row."""
+        if simulation.tally.stopped == INTERRUPTED:
+            return
         if simulation.steps and (not self.rows or self.rows[-1][0] != simulation.steps):
             self.look(simulation)
 

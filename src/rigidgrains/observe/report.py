@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +19,8 @@ __all__ = ["Report", "Tally"]
 
 LARGE_DISPLACEMENT = 0.1  # of a radius in one step: the neglected turn of the normals is no longer small
 LARGE_OVERLAP = 0.05  # of the mean radius
-NOT_ASKED = "not asked: the number of sweeps was given, forces were not tested"
-REFEREED = 3000  # candidates up to which the referee is recommended
+LARGE_LOSS = 0.01  # of the energy, by blows that a step met without rebound
+NOT_ASKED = "not asked: sweeps were given, forces not tested"
 
 
 @dataclass
@@ -38,7 +37,10 @@ class Report:
     cell       : volume, packing fraction and pressure of a periodic cell, empty without one
     converged_steps : that met the criterion, of the asked_steps; steps with a given number of sweeps are not asked
     refereed_steps : that went to the referee since sweeps did not solve them
+    weakened_steps : that ended early with forces made weaker, so that they give no energy
+    exhausted_steps : in which every attempt found contacts that had been overlooked, or a law refused the forces
     seconds    : s, of computing; compile_seconds : s, that kernels took to be compiled, mostly in the first run
+    lost_share : energy that blows lost by the length of steps, see `Tally.lost_share`; 0 without restitution
     rigidity   : the rigidity meter at the last state, for the sweeps that found its load (see `Tally.load_sweeps`)
     """
 
@@ -69,8 +71,11 @@ class Report:
     inflows: dict[str, dict[str, float]] = field(default_factory=dict)
     outlets: dict[str, dict[str, float]] = field(default_factory=dict)
     refereed_steps: int = 0
+    weakened_steps: int = 0
+    exhausted_steps: int = 0
     asked_steps: int = 0
     compile_seconds: float = 0.0
+    lost_share: float = 0.0
 
     @classmethod
     def of(cls, simulation: Simulation) -> Report:
@@ -89,7 +94,10 @@ class Report:
             sweeps_max=tally.most_sweeps,
             converged_steps=tally.converged,
             refereed_steps=tally.refereed,
+            weakened_steps=tally.weakened,
+            exhausted_steps=tally.exhausted,
             asked_steps=simulation.steps - tally.not_asked,
+            lost_share=tally.lost_share,
             updates=tally.updates,
             mean_overlap=float(overlap.mean()) if len(overlap) else 0.0,
             max_overlap=float(overlap.max()) if len(overlap) else 0.0,
@@ -108,29 +116,36 @@ class Report:
         if bodies.stage is not None:
             report.inflows = {one.name: one.figures(simulation.time - simulation.dt) for one in bodies.stage.inflows}
             report.outlets = {one.name: one.figures() for one in bodies.stage.outlets}
-        remedies = report._remedies(_called(simulation))
-        report.warnings = list(report._warnings(tally.displaced_in or simulation.dt, simulation.auto, remedies))
+        report.warnings = list(report._warnings(tally.displaced_in or simulation.dt, simulation.auto))
         return report
 
-    def _remedies(self, referee: int | None) -> str:
-        """What helps where sweeps did not; candidates up to which the referee is called, None if he cannot be."""
-        if referee is None or not referee < self.candidates <= REFEREED:
-            return "raise max_sweeps or epsilon"
-        asked = 1000 * math.ceil(2 * self.candidates / 1000)
-        return f"raise max_sweeps or epsilon, or call the referee for such steps (referee = {asked})"
-
-    def _warnings(self, dt: float, auto: AutoStep | None, remedies: str) -> Any:
+    def _warnings(self, dt: float, auto: AutoStep | None) -> Any:
         """What to watch out for; dt (s) is the step in which a grain moved furthest."""
-        missed = self.asked_steps - self.converged_steps
-        if missed:
+        missed = self.asked_steps - self.converged_steps - self.exhausted_steps
+        if missed > 0:
             yield (
                 f"{missed} of {self.asked_steps} steps ended before the criterion was met (max_sweeps reached): "
-                f"forces are approximate there; {remedies}"
+                "forces are approximate there; raise max_sweeps or epsilon"
+            )
+        if self.weakened_steps:
+            yield (
+                f"in {self.weakened_steps} steps contact forces would have given energy, and were made weaker: bodies "
+                "sink into each other there; raise max_sweeps"
+            )
+        if self.exhausted_steps:
+            yield (
+                f"{self.exhausted_steps} of {self.steps} steps found ever more contacts, or a law refused the forces "
+                "of every attempt: grains may overlap there; use a smaller dt"
             )
         if self.max_displacement_over_radius > LARGE_DISPLACEMENT and (remedy := self._shorter(dt, auto)):
             yield (
                 f"a grain moved {self.max_displacement_over_radius:.2g} radii in one step: contact normals turn within "
                 f"a step and are taken as fixed; {remedy}"
+            )
+        if self.lost_share > LARGE_LOSS:
+            yield (
+                f"{self.lost_share:.1%} of the energy was lost by blows that steps met without the rebound of the law: "
+                f"grains were struck more often within a step than can be followed; {self._fewer_blows(auto)}"
             )
         meter = self.rigidity
         if meter["verdict"] == "soft":
@@ -141,6 +156,12 @@ class Report:
             )
         if self.max_overlap_of_run > LARGE_OVERLAP:
             yield f"overlaps of up to {self.max_overlap_of_run:.2g} mean radii: use a smaller dt or more sweeps"
+
+    def _fewer_blows(self, auto: AutoStep | None) -> str:
+        """What keeps steps from losing energy in blows."""
+        if auto is None:
+            return "use a smaller dt, or dt = 'auto'"
+        return "use a smaller dt_max" if auto.shortest == 0.0 else f"use a dt_min below {auto.shortest:g} s"
 
     def _shorter(self, dt: float, auto: AutoStep | None) -> str:
         """What keeps normals from turning; nothing where dt = "auto" does: it bounds how far pairs come, not grains."""
@@ -206,18 +227,6 @@ def convergence(converged: int, asked: int, steps: int) -> str:
     if steps and not asked:
         return NOT_ASKED
     return f"{converged:,} of {asked:,} steps" + (f"; {steps - asked:,} not asked" if asked < steps else "")
-
-
-def _called(simulation: Simulation) -> int | None:
-    """Candidates up to which the solver calls the referee; None if it never does."""
-    from ..solve.accelerated import AcceleratedSweeps
-    from ..solve.criteria import looks_at_state
-
-    solver, contacts = simulation.solver, simulation.contacts
-    if not isinstance(solver, AcceleratedSweeps) or solver.sleep or not looks_at_state(solver.criterion):
-        return None
-    plain = contacts.extra is None and contacts.branch is None and bool((contacts.friction < math.inf).all())
-    return solver.referee if plain else None
 
 
 def _rigidity(meter: dict[str, Any]) -> str:

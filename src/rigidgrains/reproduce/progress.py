@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from ..observe.bar import Bar
@@ -27,7 +28,9 @@ def run_with_progress(names: list[str], output: Path, *, quick: bool, force: boo
     for done in finished:
         out.print(_table(done))
     passed = sum(done.result.passed for done in finished)
-    out.print(f"{passed} of {len(finished)} targets pass; figures and rows in [bold]{output / 'index.html'}[/]")
+    out.print(
+        f"{passed} of {len(finished)} targets pass; figures and rows in [bold]{escape(str(output / 'index.html'))}[/]"
+    )
     return passed == len(finished)
 
 

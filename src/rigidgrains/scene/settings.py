@@ -224,8 +224,10 @@ class Solver(Section):
         default=False,
         description="accelerated: look for forces that hold a packing at rest, where none are carried over",
     )
-    referee: Whole = Field(
-        default=0, description="accelerated: contacts up to which the referee takes over steps that sweeps do not solve"
+    referee: Whole | None = Field(
+        default=None,
+        description="accelerated: contacts up to which the referee takes over steps that sweeps do not solve; 0 for"
+        " none, default 1000",
     )
 
     def model_post_init(self, _: Any) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..arguments import is_number
 from ..contacts import ContactProblem
-from ..detect.clusters import find_clusters
+from ..detect.clusters import find_clusters, mass_ratio
 from ..theory import rigid_sweeps
 from .power import momentum_error
 from .residual import missing_overlap, residual, worst_contact
@@ -140,11 +140,13 @@ class RigidSweeps:
         return False  # the number of sweeps is known beforehand, see sweeps_needed
 
     def sweeps_needed(self, problem: ContactProblem, q: float) -> NDArray[np.int64]:
-        """(c,) sweeps for each contact, by the extent of its cluster, Eq. (difflength)."""
+        """(c,) sweeps for each contact, by the extent of its cluster, Eq. (difflength), and the masses in it."""
         everyone = np.ones(problem.count, dtype=np.bool_)
         clusters = find_clusters(problem.pairs, everyone, problem.position, problem.radius)
+        ratio = np.maximum(mass_ratio(clusters, problem.pairs, everyone, problem.motion[:, 6]), 1.0)
         d = 2.0 * float(problem.radius.mean())
-        needed = np.array([rigid_sweeps(extent, d, q, self.safety) for extent in clusters.extent])
+        each = zip(clusters.extent, ratio)
+        needed = np.array([rigid_sweeps(extent, d, q, self.safety, mass) for extent, mass in each])
         return needed[clusters.label[problem.pairs[:, 0]]]
 
 

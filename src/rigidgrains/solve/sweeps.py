@@ -13,6 +13,7 @@ from ..arguments import is_number
 from ..contacts import ContactProblem
 from ..theory import Q
 from .awake import check_sleep, sweep_awake
+from .burden import Carried, carries, doubtful
 from .criteria import (
     Criterion,
     FixedSweeps,
@@ -29,6 +30,7 @@ from .kernels import total_force
 from .loops import apply_forces
 from .orders import ORDERS, Order
 from .pace import Pace
+from .passivity import make_passive
 
 LOOK = 3  # sweeps before the first look at the state; afterwards an eighth of those made at the latest
 
@@ -43,6 +45,8 @@ class SolveReport:
     residual, momentum_error : as residual.py and power.py define them; NaN where no criterion asked
     restarts   : how often accelerated sweeps began anew
     referee    : steps of the referee, where sweeps did not do
+    weakened   : the least factor by which forces were made weaker so that they give no energy, see passivity.py
+    exhausted  : the step was solved again as often as may be, and what was found is still not what it should be
     why        : what ended the sweeps
     """
 
@@ -55,6 +59,8 @@ class SolveReport:
     restarts: int = 0
     why: str = ""
     referee: int = 0
+    weakened: float = 1.0
+    exhausted: bool = False
 
     def after(self, earlier: SolveReport) -> SolveReport:
         """This solve, with the work of earlier attempts at the same step added."""
@@ -120,6 +126,7 @@ class Sweeps:
         apply_forces(problem)
         if problem.count == 0:
             return SolveReport(sweeps=0, updates=0, converged=self.told(True), mean_force=0.0, why="no contacts")
+        doubt = doubtful(problem, criterion)
         if self.sleep:
             check_sleep(criterion)
             most = criterion.sweeps if isinstance(criterion, FixedSweeps) else self.max_sweeps
@@ -132,14 +139,20 @@ class Sweeps:
             if isinstance(criterion, FixedSweeps):
                 sweeps, verdict = _so_many(problem, pace, rng, criterion.sweeps)
             elif looks_at_state(criterion):
+                criterion = Carried(criterion) if doubt else criterion
                 sweeps, verdict = self._until_met(problem, pace, rng, criterion)
             else:
-                sweeps, verdict = self._until_settled(problem, pace, rng, criterion)
+                sweeps, verdict = self._until_settled(problem, pace, rng, criterion, doubt=doubt)
             sweeps += pace.closing
             updates = sweeps * problem.count
         if pace.finish(problem, rng, converged=verdict.met) and looks_at_state(criterion):
             verdict = criterion.judge(problem)  # of what is handed back
-        mean = total_force(problem.forces) / problem.count
+        if doubt and verdict.met:
+            verdict = carries(problem, verdict)
+        mean, weakened = total_force(problem.forces) / problem.count, 1.0
+        if not verdict.met and math.isfinite(mean) and (weakened := make_passive(problem)) < 1.0:
+            mean = total_force(problem.forces) / problem.count
+            verdict = criterion.judge(problem)._replace(met=False) if looks_at_state(criterion) else verdict
         converged = self.told(bool(verdict.met)) if math.isfinite(mean) else False
         why = {True: "criterion met", None: "sweeps as given"}.get(converged, f"not met by {sweeps} sweeps")
         if pace.referee:
@@ -148,9 +161,12 @@ class Sweeps:
             why = "the forces are not finite"
         if pace.trouble:
             why += f"; {pace.trouble}"
+        if weakened < 1.0:
+            why += f"; forces times {weakened:.3g} where they would have given energy"
         return SolveReport(
-            sweeps, updates, converged, mean, verdict.residual, verdict.momentum_error, pace.restarts, why, pace.referee
-        )
+            sweeps, updates, converged, mean, verdict.residual, verdict.momentum_error, pace.restarts, why,
+            pace.referee, weakened,
+        )  # fmt: skip
 
     def told(self, met: bool) -> bool | None:
         """What may be said of a step: None where sweeps were only counted, and as many made as were to be."""
@@ -162,12 +178,15 @@ class Sweeps:
         return Pace(order)
 
     def _until_settled(
-        self, problem: ContactProblem, pace: Pace, rng: Generator, criterion: SweepCriterion
+        self, problem: ContactProblem, pace: Pace, rng: Generator, criterion: SweepCriterion, *, doubt: bool
     ) -> tuple[int, Verdict]:
-        """Sweep over all contacts until what a sweep changes is small; returns sweeps and whether it was."""
+        """Sweep over all contacts until what a sweep changes is small; returns sweeps and whether it was.
+
+        doubt : whether that alone does not do, see burden.py
+        """
         count = problem.count
         pace.begin(problem)
-        mean, unsettled, settled, sweeps = total_force(problem.forces) / count, count, False, 0
+        mean, unsettled, settled, sweeps, look = total_force(problem.forces) / count, count, False, 0, 0
         while sweeps < self.max_sweeps - pace.closing and not settled:
             tolerance = criterion.tolerance(mean)
             previous = mean
@@ -178,6 +197,9 @@ class Sweeps:
                 sweeps += made
                 mean = total / count
             settled = criterion.satisfied(sweeps, unsettled, mean, previous)
+            if settled and doubt:
+                settled = sweeps >= look and carries(problem, Verdict(True)).met
+                look = sweeps + max(LOOK, sweeps // 8) if sweeps >= look else look
         return sweeps, Verdict(settled)
 
     def _until_met(
@@ -189,17 +211,16 @@ class Sweeps:
         """
         pace.begin(problem)
         pace.watch(problem)
-        sweeps, soon, look, before, verdict = 0, LOOK, LOOK, math.nan, Verdict(False)
         most = self.max_sweeps - pace.closing
-        while sweeps < most and not verdict.met:
-            sweeps += pace.sweep(problem, rng)
-            likely = sweeps >= soon and verdict.excess * pace.change <= before
-            if likely or sweeps >= min(look, most):
-                verdict, before = check_verdict(criterion.judge(problem), criterion), pace.change
-                eager = not verdict.met and pace.told(problem, verdict)
-                soon = sweeps + max(LOOK, sweeps // 64)
-                look = soon if eager else sweeps + max(LOOK, sweeps // 8)
-        return sweeps, verdict if verdict.met else pace.appeal(problem, criterion, verdict)
+        patience = pace.patience(problem, most)
+        sweeps, verdict = _look_now_and_then(problem, pace, rng, criterion, patience)
+        if not verdict.met:
+            made, verdict = pace.fall_back(problem, rng, criterion, verdict)
+            sweeps += made
+        if not verdict.met and sweeps < most:
+            made, verdict = _look_now_and_then(problem, pace, rng, criterion, most - sweeps)
+            sweeps += made
+        return sweeps, verdict
 
     def _in_stages(
         self, problem: ContactProblem, pace: Pace, rng: Generator, criterion: RigidSweeps
@@ -216,6 +237,22 @@ class Sweeps:
             updates += (int(stage) - done) * len(among)
             done = int(stage)
         return done, updates, Verdict(bool((needed <= self.max_sweeps).all()))
+
+
+def _look_now_and_then(
+    problem: ContactProblem, pace: Pace, rng: Generator, criterion: StateCriterion, most: int
+) -> tuple[int, Verdict]:
+    """Sweep until a look finds the criterion met, or so many times; sweeps and the last verdict."""
+    sweeps, soon, look, before, verdict = 0, LOOK, LOOK, math.nan, Verdict(False)
+    while sweeps < most and not verdict.met:
+        sweeps += pace.sweep(problem, rng)
+        likely = sweeps >= soon and verdict.excess * pace.change <= before
+        if likely or sweeps >= min(look, most):
+            verdict, before = check_verdict(criterion.judge(problem), criterion), pace.change
+            eager = not verdict.met and pace.told(problem, verdict)
+            soon = sweeps + max(LOOK, sweeps // 64)
+            look = soon if eager else sweeps + max(LOOK, sweeps // 8)
+    return sweeps, verdict
 
 
 def _within(value: object, most: float) -> bool:

@@ -29,6 +29,7 @@ from ..stage.stage import Stage
 from ..timestep import AutoStep, Clock
 from . import cell_table, law_table, wall_table
 from .errors import TrajectoryError
+from .indices import check_indices
 
 if TYPE_CHECKING:
     from ..simulation import Simulation
@@ -150,6 +151,7 @@ def unpack(
     simulation.last_solve = SolveReport(**_known(SolveReport, words["last_solve"]))
     simulation.tally = Tally(**_known(Tally, words["tally"]))
     simulation.restore_step(words["whole"], arrays["motion_before"], words["observers"])
+    check_indices(simulation)
     return simulation
 
 
@@ -212,5 +214,10 @@ def _neighbours(arrays: Arrays, builds: int) -> Neighbours:
 
 
 def _known(kind: Any, words: dict[str, Any]) -> dict[str, Any]:
-    """Only the fields that a class has."""
-    return {field.name: words[field.name] for field in fields(kind) if field.name in words}
+    """Only the fields that a class has, each a number unless it is a text."""
+    known = [field for field in fields(kind) if field.name in words]
+    for field in known:
+        value = words[field.name]
+        if not (value is None or isinstance(value, str if field.type == "str" else (int, float))):
+            raise TypeError(f"{field.name} is {value!r}, and should be {field.type}")
+    return {field.name: words[field.name] for field in known}

@@ -12,7 +12,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from . import store
+from . import store, verify
 from .checksums import Sums, read_history
 from .errors import TrajectoryError, reading
 from .frame import Contacts, Frame
@@ -57,7 +57,7 @@ class Trajectory:
         self._file = store.open_to_read(self.path)
         with reading(self.path):
             self._contacts = Series(self._file["contacts"]) if "contacts" in self._file else None
-            self._count = Series(self._file["VTKHDF"]).steps
+            self._count = verify.frames(self._file)
             fields = self._file["VTKHDF/FieldData"]
             self._figures = {name: np.asarray(fields[name][: self._count]) for name in fields if fields[name].ndim == 1}
             self._sums = Sums(self._file)
@@ -124,7 +124,7 @@ class Trajectory:
     @property
     @guarded
     def dimension(self) -> int:
-        return int(self._file.attrs["dimension"])
+        return verify.dimension(self._file.attrs["dimension"])
 
     @property
     @guarded
@@ -247,7 +247,8 @@ class Trajectory:
         if self._contacts is not None:
             count = int(self._contacts.group["NumberOfPoints"][index])
             contacts = Contacts(partial(self._read, "contacts", index), count)
-        return Frame(index, self.dimension, partial(self._read, "VTKHDF", index), figures, contacts, walls)
+        read = partial(self._read, "VTKHDF", index)
+        return Frame(index, self.dimension, read, figures, contacts, walls, partial(reading, self.path))
 
     def _read(self, group: str, index: int, path: str) -> Array:
         """An array of a frame; KeyError if it has none of that name. Whoever meets the writer within a commit looks
@@ -272,9 +273,11 @@ class Trajectory:
 
     @guarded
     def _verified(self, group: str, index: int, path: str) -> Array:
-        array = Series(self._file[group]).read(path, index)
+        array, name = Series(self._file[group]).read(path, index), f"{group}/{path}"
         if self._verify:
-            self._sums.check(f"{group}/{path}", index, array)
+            self._sums.check(name, index, array)
+            verify.values(self._file, name, index, array)
+        verify.shape(self._file, name, index, array)
         return array
 
 

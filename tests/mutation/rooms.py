@@ -1,0 +1,122 @@
+"""Which files decide results, which tests are asked about them, and which tests run a given function."""
+
+from __future__ import annotations
+
+import ast
+import json
+from functools import cache
+from pathlib import Path
+
+from mutants import COMPILED_FILES, Mutant, is_compiled
+
+# Below src/rigidgrains: where a wrong sign is a wrong result, a lost frame or a wrong verdict.
+DECIDE = (
+    "shock.py", "solve", "contacts.py", "contact_rows.py", "laws", "detect", "integrate.py", "timestep.py", "cell.py",
+    "flow.py", "walls.py", "bodies.py", "stage", "certificate", "measure", "trajectory", "scene", "theory.py",
+    "simulation.py", "sorting.py", "springs.py",
+)  # fmt: skip
+
+# Tests of what only shows or repeats results: pictures, pages, live view, benchmarks, long reproductions, the shell.
+LEFT_OUT = (
+    "allocation", "arguments", "bench", "benchmarks", "cli", "compiled", "examples", "gallery", "laboratory", "live",
+    "notebook", "outputs", "outputs_resume", "page", "page_size", "peers", "pictures", "progress", "reproduce",
+    "reproduce_chain", "reproduce_laws", "reproduce_matter", "threads", "validation", "view", "view_cell",
+)  # fmt: skip
+
+Notes = dict[str, tuple[float, dict[str, list[int]]]]
+
+
+def files_that_decide(package: Path) -> list[Path]:
+    chosen = [package / name for name in DECIDE]
+    return [file for place in chosen for file in (sorted(place.rglob("*.py")) if place.is_dir() else [place])]
+
+
+def test_files(tests: Path) -> list[str]:
+    names = sorted(file.stem.removeprefix("test_") for file in tests.glob("test_*.py"))
+    return [f"tests/test_{name}.py" for name in names if name not in LEFT_OUT]
+
+
+def tests_of(mutant: Mutant, package: Path, notes: Notes, limit: float) -> list[str]:
+    """Tests that run the function which a mutant is in, the quickest first, up to so many seconds in all.
+
+    What is compiled leaves no notes: there, tests that run any function which names it. Outside of functions, all tests
+    that run something of the file.
+    """
+    wanted = _callers(mutant, package)
+    found = sorted(
+        (seconds, name)
+        for name, (seconds, ran) in notes.items()
+        if any(file in ran and (lines is None or lines & set(ran[file])) for file, lines in wanted.items())
+    )
+    chosen, total = [], 0.0
+    for seconds, name in found:
+        total += seconds
+        if total > limit and chosen:
+            break
+        chosen.append(name)
+    return chosen
+
+
+def _callers(mutant: Mutant, package: Path) -> dict[str, set[int] | None]:
+    """First lines of the functions that must run for a mutant to matter, by file; None for any of the file."""
+    inside = [f for f in _functions(package) if f.file == mutant.file and f.first <= mutant.line <= f.last]
+    if not inside:
+        return {mutant.file: None}
+    inner = max(inside, key=lambda f: f.first)
+    if not inner.compiled:
+        return {mutant.file: {inner.first}}
+    names, last = {inner.name}, 0
+    while len(names) > last:
+        last = len(names)
+        names |= {f.name for f in _functions(package) if f.compiled and f.mentions & names}
+        names |= {alias for alias, mentioned in _aliases(package) if mentioned & names}
+    wanted: dict[str, set[int] | None] = {}
+    for f in _functions(package):
+        if not f.compiled and f.mentions & names:
+            lines = wanted.setdefault(f.file, set())
+            assert lines is not None
+            lines.add(f.first)
+    return wanted
+
+
+class _Function:
+    """first, last : its lines, decorators included; mentions : names within"""
+
+    def __init__(self, file: str, node: ast.FunctionDef) -> None:
+        self.file, self.name, self.mentions = file, node.name, _mentioned(node)
+        self.first = min([node.lineno, *(by.lineno for by in node.decorator_list)])
+        self.last = node.end_lineno or node.lineno
+        self.compiled = file in COMPILED_FILES or is_compiled(node)
+
+
+@cache
+def _functions(package: Path) -> list[_Function]:
+    return [
+        _Function(file.relative_to(package).as_posix(), node)
+        for file in sorted(package.rglob("*.py"))
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.FunctionDef)
+    ]
+
+
+@cache
+def _aliases(package: Path) -> list[tuple[str, set[str]]]:
+    """Names that a file gives to what it names, as in `shock = law(shock_law)`."""
+    return [
+        (name.id, _mentioned(statement.value))
+        for file in sorted(package.rglob("*.py"))
+        for statement in ast.parse(file.read_text()).body
+        if isinstance(statement, ast.Assign)
+        for target in statement.targets
+        for name in ast.walk(target)
+        if isinstance(name, ast.Name)
+    ]
+
+
+def _mentioned(node: ast.AST) -> set[str]:
+    nodes = list(ast.walk(node))
+    return {n.id for n in nodes if isinstance(n, ast.Name)} | {n.attr for n in nodes if isinstance(n, ast.Attribute)}
+
+
+def read_notes(file: Path) -> Notes:
+    return {name: (float(seconds), ran) for name, (seconds, ran) in json.loads(file.read_text()).items()}

@@ -1,0 +1,164 @@
+"""Can the tests fail? Change one operator, constant, sign, comparison, index or bound at random, and see who notices.
+
+    python tests/mutation/run.py --count 100 --seed 1     draw lines of the files that decide results, one mutant each
+    python tests/mutation/run.py --again                  try the survivors in results.json once more
+    python tests/mutation/run.py --again NAME ...         try these, by the names that stand in results.md
+    python tests/mutation/run.py --planted                replay the seven faults that an audit planted by hand
+    python tests/mutation/run.py --table                  write results.md anew from results.json
+
+All happens in a copy of the checkout (--folder, by default in the temporary folder), so that nothing is harmed when
+it is killed; it goes on where it was. First every test file runs once without a fault, and it is noted which test
+runs which function; then a mutant meets the tests that run its function, the quickest first, up to --limit seconds of
+them. A mutant is caught when a test fails, when nothing can be imported any more, or when tests take five times as
+long as they should and a minute more, since a run that hangs is noticed as well. Results are kept in results.json, with a reason,
+written by hand, for each survivor that is harmless; results.md is made from it. pytest collects none of these files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from mutants import Mutant, draw, find
+from planted import FAULTS
+from rooms import Notes, files_that_decide, read_notes, test_files, tests_of
+from tree import ROOT, Outcome, Tree
+
+HERE = Path(__file__).resolve().parent
+RESULTS = HERE / "results.json"
+
+
+def main() -> int:
+    asked = _arguments()
+    if asked.table:
+        write_table(read_results())
+        return 0
+    os.nice(max(0, asked.nice - os.nice(0)))
+    tree = Tree(asked.folder)
+    tree.copy()
+    if asked.planted:
+        return replay(tree)
+    notes = observe(tree)
+    results = read_results()
+    if asked.again is None:
+        mutants = draw(files_that_decide(tree.source), tree.source, asked.seed)[: asked.count]
+        if results.get("seed") != asked.seed:
+            results = {"seed": asked.seed, "mutants": {}}
+        results["count"] = asked.count
+        mutants = [mutant for mutant in mutants if mutant.name not in results["mutants"]]
+    else:
+        survivors = [name for name, found in results["mutants"].items() if found["verdict"] == "survived"]
+        mutants = [_named(name, tree.source) for name in asked.again or survivors]
+    for at, mutant in enumerate(mutants, 1):
+        tests = tests_of(mutant, tree.source, notes, asked.limit)
+        outcome = challenge(tree, mutant, tests, 60.0 + 5.0 * sum(notes[name][0] for name in tests))
+        found = results["mutants"].setdefault(mutant.name, {"text": mutant.text, "reason": ""})
+        found |= {"verdict": "survived" if outcome.passed else "caught", "by": outcome.by}
+        RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+        print(f"{at}/{len(mutants)} {found['verdict']} in {outcome.seconds:.0f} s by {outcome.by}: {mutant.name}"
+              f"\n      {mutant.text}", flush=True)  # fmt: skip
+    write_table(results)
+    return 0
+
+
+def observe(tree: Tree) -> Notes:
+    """Run every test file once without a fault, and note which test runs which function."""
+    notes: Notes = {}
+    for name in test_files(tree.folder / "tests"):
+        part = tree.kept / (Path(name).stem + ".json")
+        if not part.is_file() or part.stat().st_mtime < (ROOT / name).stat().st_mtime:
+            outcome = tree.test([name], 3600.0, MUTATION_NOTES=str(tree.folder / "notes.json"))
+            print(f"{name}: {outcome.seconds:.0f} s {outcome.by}", flush=True)
+            if not outcome.passed:
+                sys.exit(f"{name} fails without any fault: {outcome.by}; mend that first")
+            tree.keep_kernels()
+            shutil.copyfile(tree.folder / "notes.json", part)
+        notes |= read_notes(part)
+    return notes
+
+
+def challenge(tree: Tree, mutant: Mutant, tests: list[str], limit: float) -> Outcome:
+    """Does any of these tests notice?"""
+    if not tests:
+        return Outcome(True, "no test runs it", 0.0)
+    chosen = tree.folder / "chosen.json"
+    chosen.write_text(json.dumps(tests))
+    try:
+        tree.mutate(mutant.file, mutant.apply((tree.source / mutant.file).read_text()), compiled=mutant.compiled)
+        limit += 300.0 * mutant.compiled
+        return tree.test(sorted({name.split("::")[0] for name in tests}), limit, MUTATION_CHOSEN=str(chosen))
+    finally:
+        tree.restore(mutant.file)
+
+
+def replay(tree: Tree) -> int:
+    """Plant each fault of the audit; 1 if any survives."""
+    survived = 0
+    for fault in FAULTS:
+        text = fault.apply((tree.source / fault.file).read_text())
+        try:
+            tree.mutate(fault.file, text, compiled=fault.compiled)
+            outcome = tree.test([f"tests/test_{name}.py" for name in fault.tests], 3600.0)
+        finally:
+            tree.restore(fault.file)
+        survived += outcome.passed
+        print(f"{fault.name}: {'SURVIVED' if outcome.passed else f'caught by {outcome.by}'}", flush=True)
+    return int(survived > 0)
+
+
+def read_results() -> dict[str, Any]:
+    return dict(json.loads(RESULTS.read_text())) if RESULTS.is_file() else {"mutants": {}}
+
+
+def write_table(results: dict[str, Any]) -> None:
+    """results.md: survivors first."""
+    mutants = results["mutants"]
+    lived = {name: found for name, found in mutants.items() if found["verdict"] == "survived"}
+    unexplained = sum(not found["reason"] for found in lived.values())
+    lines = [
+        "# Mutants", "",
+        f"`python tests/mutation/run.py --count {results['count']} --seed {results['seed']}`: {len(mutants)} mutants, "
+        f"{len(mutants) - len(lived)} caught, {len(lived)} survived, {unexplained} of them without a reason. "
+        "Made from results.json by `--table`.", "",
+        "| survivor | line | why it is harmless |", "|---|---|---|",
+        *(f"| {_cell(name)} | {_cell(it['text'])} | {it['reason'] or '**open**'} |" for name, it in lived.items()),
+        "", "| caught | by |", "|---|---|",
+        *(f"| {_cell(name)} | {_cell(found['by'])} |" for name, found in mutants.items() if name not in lived),
+    ]  # fmt: skip
+    (HERE / "results.md").write_text("\n".join(lines) + "\n")
+
+
+def _cell(text: str) -> str:
+    return "`" + text.replace("|", "\\|") + "`"
+
+
+def _named(name: str, package: Path) -> Mutant:
+    """The mutant of a name in the sources as they are now."""
+    file = package / name.split(":")[0]
+    for mutant in find(file, package) if file.is_file() else []:
+        if mutant.name == name:
+            return mutant
+    sys.exit(f"no mutant is called {name!r} in the present sources; names stand in results.md")
+
+
+def _arguments() -> argparse.Namespace:
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("--count", type=int, default=100, help="mutants (100)")
+    asked.add_argument("--seed", type=int, default=1, help="of the draw (1)")
+    asked.add_argument("--limit", type=float, default=30.0, help="CPU time of tests that a mutant meets, s (30)")
+    asked.add_argument("--again", nargs="*", metavar="NAME", help="survivors, or mutants by name")
+    asked.add_argument("--planted", action="store_true", help="the seven faults of the audit")
+    asked.add_argument("--table", action="store_true", help="write results.md anew")
+    asked.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "rigidgrains-mutants")
+    asked.add_argument("--nice", type=int, default=10, help="how far to stand back behind other programs (10)")
+    return asked.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
