@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .cell import Cell, make_cell_rows
 from .compiled import kernel
-from .laws.base import Law, check_laws
+from .laws.base import Law
 from .laws.tables import as_table, check_tables
 from .memory import on_lines
 from .stage.course import Courses
@@ -194,7 +194,6 @@ class Bodies:
     @property
     def reach(self) -> float:
         """m, the widest gap at which a law acts: 0 for contact alone."""
-        check_laws(self.laws)
         return max((law.reach for law in self.laws), default=0.0)
 
     @property

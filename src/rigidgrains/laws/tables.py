@@ -30,6 +30,9 @@ def check_tables(bodies: Bodies) -> None:
     Kernels read tables without asking, and anybody may write into `bodies.material` or replace a table between two
     steps. So this is asked in every step; it takes no memory and less than a hundredth of the time of a sweep.
     """
+    from .base import check_laws  # which makes its tables here
+
+    check_laws(bodies.laws)
     n, material = bodies.count, bodies.material
     if np.shape(material) != (n,) or material.dtype.kind not in "iu":
         given = f"an array {np.shape(material)} of {getattr(material, 'dtype', type(material).__name__)}"
