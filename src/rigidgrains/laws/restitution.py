@@ -65,14 +65,14 @@ class Restitution(Law):
         self._mark = np.zeros(len(gap), np.int8)
         if (self._collides & (e_n > 0.0)).any() and not gives_way(rows):
             blows = follow(
-                self._collides, last == HELD, rows.pairs, rows.geometry, limit, rows.before, rows.drift,
+                self._collides, last == HELD, share >= 1.0, rows.pairs, rows.geometry, limit, rows.before, rows.drift,
                 free - before, np.stack([e_n, e_t, threshold], axis=1), rows.dt,
             )  # fmt: skip
             known, chain = blows.mark == ALONE, blows.mark == FOLLOWED
             rows.forces[known | chain] = 0.0
             rows.forces[known | chain, 0:4] = blows.impulse[known | chain] / rows.dt
             struck = blows.impulse[:, 0] > 0.0
-            rows.geometry[chain, 3] = np.where(struck, -blows.v_n * rows.dt, limit)[chain]
+            rows.geometry[chain, 3] = np.where(struck, np.minimum(-blows.v_n * rows.dt, limit), limit)[chain]
             slip[chain] = np.where((struck & (e_t != 0.0))[:, None], -blows.v_t, 0.0)[chain]
             self._mark = blows.mark
         if rows.extra is not None:
@@ -84,7 +84,7 @@ class Restitution(Law):
         if not (rebound > 0.0).any():
             return True
         work = contact_work(rows)
-        of = clusters(rows)
+        of = clusters(rows, self._mark == FOLLOWED)
         gained, scale, cause = (np.bincount(of, w) for w in (work, work_scale(rows), np.maximum(rebound, 0.0)))
         guilty = (gained > ROUNDING * scale) & (cause > 0.0)
         if not guilty.any():
@@ -158,10 +158,10 @@ def gives_way(rows: Rows) -> bool:
     return rows.bodies.flows and bool((rows.bodies.flow[:, 3:7] != 0.0).any())
 
 
-def clusters(rows: Rows) -> NDArray[np.int32]:
-    """(c,) the cluster of each contact: bodies that give way, joined by contacts with a force."""
+def clusters(rows: Rows, chain: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """(c,) the cluster of each contact: bodies that give way, joined by contacts with a force, or of a chain (c,)."""
     bodies = rows.bodies.count + len(rows.bodies.walls)
-    joined = (rows.forces[:, 0] > 0.0) & (rows.motion[rows.pairs[:, 1], 6] > 0.0)
+    joined = ((rows.forces[:, 0] > 0.0) | chain) & (rows.motion[rows.pairs[:, 1], 6] > 0.0)
     return unite(rows.pairs, joined, bodies)[rows.pairs[:, 0]]
 
 
