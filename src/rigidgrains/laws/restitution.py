@@ -9,6 +9,8 @@ Since b <= -V_n_before at every contact, normal forces give no energy: their wor
 R_n dt (b + V_n_before)/2 (Moreau), and no term is positive, whatever the mixture of coefficients. Friction together
 with Newton's law may still give some, when several contacts are struck at once (Kane). Then the coefficients of that
 cluster are lowered in that step, and it is solved again; without rebound contact forces give no energy at all.
+
+Contacts that a grain meets after its first rebound in a step are reached by `blows.py`, where chains can be followed.
 """
 
 from __future__ import annotations
@@ -140,12 +142,11 @@ class Restitution(Law):
         e_n, share = rows.of_pair(self.normal), self._columns(rows)[0]
         late = float((e_n**2 * self._plastic(rows)).sum())
         lowered = float((0.5 * rows.dt * rows.forces[:, 0] * e_n * share * np.abs(before))[self._collides].sum())
-        moves = rows.motion[:, 6] > 0.0
-        m, v = rows.motion[moves, 6:7], rows.motion[moves, 0:3]
-        turns = rows.motion[:, 7] > 0.0
-        k, s = rows.motion[turns, 7:8], rows.motion[turns, 3:6]
-        energy = 0.5 * float((v**2 / m).sum() + (s**2 / k).sum())
-        return Ledger(late + lowered, max(-rows.dt * float(contact_work(rows).sum()), 0.0), energy)
+        v, s, mass, turn = rows.before[:, 0:3], rows.before[:, 3:6], rows.before[:, 6], rows.before[:, 7]
+        kinetic = sum(
+            float(((u * u).sum(axis=1)[some := by > 0.0] / by[some]).sum()) for u, by in ((v, mass), (s, turn))
+        )
+        return Ledger(late + lowered, max(-rows.dt * float(contact_work(rows).sum()), 0.0), 0.5 * kinetic)
 
 
 def rebounds(before: Array, free: Array, gap: Array, threshold: Array, dt: float) -> NDArray[np.bool_]:
