@@ -9,6 +9,7 @@ import pytest
 from builders import RIGHT, cloud, exact, floor, grains, plane, settle
 
 import rigidgrains as rg
+from rigidgrains import threads
 from rigidgrains.certificate import check
 from rigidgrains.laws import Restitution
 
@@ -63,7 +64,7 @@ def test_every_grain_rebounds_from_a_wall(mu, solver):
 
 def test_energy_is_kept_over_ten_thousand_collisions():
     """Lanes of two disks between two walls, without friction: grains and walls rebound at e = 1."""
-    rng, lanes = np.random.default_rng(2), 250
+    rng, lanes = np.random.default_rng(2), 700
     position = np.zeros((2 * lanes, 3))
     position[:, 0], position[:, 1] = np.tile([2.0, 6.0], lanes), np.repeat(3.0 * np.arange(lanes), 2)
     velocity = np.zeros((2 * lanes, 3))
@@ -215,6 +216,7 @@ def test_what_a_fixed_step_loses_is_reported():
     change = collide(simulation, 3.0)
     assert change < -0.05
     assert simulation.tally.lost == pytest.approx(-change * energy, rel=1e-3)
+    assert simulation.report().lost_share == pytest.approx(-change, rel=1e-3)
     (warning,) = [text for text in simulation.report().warnings if "lost by blows" in text]
     assert "use a smaller dt, or dt = 'auto'" in warning
 
@@ -259,6 +261,45 @@ def test_resumed_to_the_bit(tmp_path, filling):
     assert np.array_equal(resumed.bodies.motion, straight.bodies.motion)
     assert np.array_equal(resumed.bodies.position, straight.bodies.position)
     assert resumed.tally.lost == straight.tally.lost
+
+
+def test_same_bits_on_any_number_of_threads(monkeypatch):
+    monkeypatch.setattr(threads, "PART", 32)
+    monkeypatch.setattr(threads, "WORTH", 1)
+    found = []
+    try:
+        for number in (1, 2, 3):
+            threads.set_threads(number)
+            simulation = gas(0.75, grains=300)
+            simulation.run(steps=8)
+            found.append(simulation.bodies.motion.tobytes() + simulation.contacts.forces.tobytes())
+    finally:
+        threads.set_threads(None)
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"cell": {"rate": {"xy": 0.5}}},
+        {"cell": {"stress": {"xx": 1.0, "yy": 1.0}}},
+        {"friction": 0.5, "tangential_restitution": 0.5, "rolling": 0.02},
+        {"friction": 0.3, "cohesion": 0.2, "range": 0.05},
+    ],
+    ids=["shear", "stress", "rolling", "cohesion"],
+)
+def test_chains_are_certified_with_other_laws_and_in_cells_that_deform(words):
+    side, material = 18.0, {"friction": 0.0, "restitution": 0.95, **words}
+    cell = {"lower": (0, 0), "upper": (side, side), **material.pop("cell", {})}
+    scene = rg.Scene(dimension=2, friction=material["friction"], cell=cell)
+    scene.add_material("grain", **material)
+    scene.add_grains(count=200, radius=0.5, density=4.0 / math.pi, material="grain")
+    simulation = rg.Simulation(scene, dt=0.03, seed=1)
+    simulation.bodies.velocity[:, :2] = np.random.default_rng(1).normal(size=(200, 2))
+    for _ in range(25):
+        simulation.step()
+        certificate = check(rg.Frame.of(simulation))
+        assert certificate.passed, str(certificate)
 
 
 def test_a_loss_that_is_no_share():

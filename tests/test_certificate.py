@@ -42,6 +42,18 @@ def test_real_steps_are_certified(world, dimension, gap):
     assert not certificate.unchecked
 
 
+def test_a_weight_that_is_held_up_is_certified():
+    """A force that almost balances the weight: what rounding leaves is measured by the two, not by their difference."""
+    bodies = grains([[0, 0, 0]], 1.0, 0.7, gravity=[0, -1e6 / 3, 0], force=np.array([[0, 0.7e6 / 3 * (1 + 1e-9), 0]]))
+    simulation = Simulation(bodies, dt=0.003)
+    for _ in range(5):
+        simulation.step()
+        certificate = check(Frame.of(simulation))
+        assert certificate["momentum"].passed, str(certificate)
+    speed = 5 * 0.003 * 1e6 / 3 * 1e-9
+    assert bodies.velocity[0, 1] == pytest.approx(speed, rel=1e-5)
+
+
 @pytest.mark.parametrize("solver", [None, Sweeps()])
 def test_what_converges_is_certified(solver):
     """In collisions and under load: by the default, which bounds what each contact may lack, and a local criterion."""

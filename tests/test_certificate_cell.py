@@ -12,7 +12,7 @@ from certified import broken
 from rigidgrains import Frame, Simulation
 from rigidgrains.cell import Cell
 from rigidgrains.certificate import check
-from rigidgrains.certificate.images import ghosts
+from rigidgrains.certificate.images import ghosts, keys
 from rigidgrains.certificate.overlap import Overlaps
 from rigidgrains.certificate.state import State
 from rigidgrains.laws import Cohesion, Restitution, Rolling
@@ -201,6 +201,17 @@ def test_all_overlaps_are_found(seed):
         near = np.linalg.norm(away, axis=2) < bodies.radius[:, None] + bodies.radius[None]
         expected |= {(int(i), int(j), *k) for i, j in np.argwhere(near) if i < j}
     assert listed == expected
+
+
+def test_every_pair_and_image_has_a_number_of_its_own():
+    """Whichever body comes first; seen from the other one, an image is the opposite one."""
+    bodies, shifts = 16, np.array(list(product((-7, 0, 1, 7), repeat=3)))
+    pair = np.repeat(np.array([(i, j) for i in range(bodies) for j in range(i + 1, bodies)]), len(shifts), axis=0)
+    image = np.tile(shifts, (len(pair) // len(shifts), 1))
+    for number in (keys(pair, image, bodies), keys(pair[:: len(shifts)], None, bodies)):
+        assert number.dtype.kind == "i"
+        assert len(np.unique(number)) == len(number)
+    np.testing.assert_array_equal(keys(pair, image, bodies), keys(pair[:, ::-1], -image, bodies))
 
 
 def test_a_grain_that_overlaps_its_own_image():

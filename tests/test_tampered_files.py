@@ -179,7 +179,7 @@ def survive(path, seed):
         for line in (
             ("info", path),
             ("check", path),
-            ("render", path, "-o", folder / "s.png", "--size", 100, "--force"),
+            ("render", path, "-o", folder / "s.png", "--size", 300, "--force"),
             ("repair", path, "-o", folder / "mended.vtkhdf", "--force"),
             ("export", path, "--to", "csv", "--frame", "last", "-o", folder / "s.csv", "--force"),
         ):
@@ -212,7 +212,7 @@ def test_whatever_is_changed_there_is_no_traceback(path, seed):
 
 def test_a_file_that_nobody_has_changed(path):
     """As all of these begin: every command comes to its end."""
-    for line in (("info", path), ("render", path, "-o", path.with_suffix(".png"), "--size", 100), ("repair", path)):
+    for line in (("info", path), ("render", path, "-o", path.with_suffix(".png"), "--size", 300), ("repair", path)):
         assert command(*line)[0] == 0
     go_on(path)
     assert rg.resume(path).steps == 51

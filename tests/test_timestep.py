@@ -196,6 +196,10 @@ def test_walls_bound_the_step():
     simulation = Simulation(grains([[0, 9, 0]], 1.0, walls=[swing]), dt="auto", solver=exact())
     simulation.run(steps=20)
     assert simulation.dt == pytest.approx(1 / 100)
+    held = plane([0, 0, 0], UP, "held", drive=Drive(amplitude=np.array([0, 1e-3, 0])))  # of no frequency: it stands
+    simulation = Simulation(grains([[0, 9, 0]], 1.0, walls=[held]), dt=AutoStep(longest=0.3), solver=exact())
+    simulation.run(steps=20)
+    assert simulation.dt == 0.3
     ram = plane([-2, 0, 0], [1, 0, 0], "ram", drive=Drive(velocity=np.array([50.0, 0, 0])))
     bodies = grains([[0, 0, 0]], 1.0, walls=[ram])
     simulation = Simulation(bodies, dt="auto", solver=exact())

@@ -6,11 +6,14 @@ somewhere would then show what is on this disk. It can also claim arrays of any 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from math import prod
 from typing import Any
 
 import h5py
-from h5py import h5d, h5l, h5o
+from h5py import h5d, h5g, h5l, h5o
 
 PACKED = 1100  # times smaller than the array at most: zlib packs by 1032
 SMALL = 1 << 20  # bytes that may be claimed without being there
@@ -20,18 +23,46 @@ class ForeignData(ValueError):
     """Something that is not in the file, or cannot be all of it; the text says what."""
 
 
-def check_contained(file: h5py.File) -> None:
-    """Raise unless every link leads to something in the file, and every data set is stored there."""
-    links: list[tuple[bytes, int, Any]] = []
-    file.id.links.visit(lambda name, info: links.append((name, info.type, info.u)), info=True)
-    for name, kind, _ in links:
-        if kind != h5l.TYPE_HARD:
-            leads = "a link to another file" if kind == h5l.TYPE_EXTERNAL else "a symbolic link"
-            raise ForeignData(f"{name.decode(errors='replace')} is {leads}")
-    for name in {place: name for name, _, place in reversed(links)}.values():  # each once, whatever its names
-        thing = h5o.open(file.id, name)
-        if isinstance(thing, h5d.DatasetID):
-            _check_stored(name.decode(errors="replace"), thing)
+def check_contained(file: h5py.File, *, damaged: bool = False) -> None:
+    """Raise unless every link leads to something in the file, and every data set is stored there.
+
+    damaged : pass over what cannot be opened, since nobody can read it either
+    """
+    seen: set[Any] = set()
+    groups = [(b"", file.id)]
+    while groups:
+        path, group = groups.pop()
+        links: list[tuple[bytes, int, Any]] = []
+        with _passing(damaged):
+            group.links.iterate(partial(_note, links), info=True)
+        for name, kind, target in links:
+            place = (path + b"/" + name).lstrip(b"/")
+            if kind != h5l.TYPE_HARD:
+                leads = "a link to another file" if kind == h5l.TYPE_EXTERNAL else "a symbolic link"
+                raise ForeignData(f"{place.decode(errors='replace')} is {leads}")
+            if target not in seen:
+                seen.add(target)
+                with _passing(damaged):
+                    thing = h5o.open(group, name)
+                    if isinstance(thing, h5g.GroupID):
+                        groups.append((place, thing))
+                    elif isinstance(thing, h5d.DatasetID):
+                        _check_stored(place.decode(errors="replace"), thing)
+
+
+def _note(links: list[tuple[bytes, int, Any]], name: bytes, info: Any) -> None:
+    links.append((name, info.type, info.u))  # the next link has the same object
+
+
+@contextmanager
+def _passing(damaged: bool) -> Iterator[None]:
+    try:
+        yield
+    except ForeignData:
+        raise
+    except Exception:  # whatever HDF5 makes of damaged bytes
+        if not damaged:
+            raise
 
 
 def _check_stored(name: str, data: h5d.DatasetID) -> None:

@@ -71,18 +71,13 @@ def draw(files: list[Path], top: Path, seed: int) -> list[Mutant]:
 
 
 def find(file: Path, top: Path) -> list[Mutant]:
-    """All mutants of a file that are still Python."""
+    """All mutants of a file."""
     source, name = file.read_text(), file.relative_to(top).as_posix()
-    lines = source.splitlines(keepends=True)
-    found = []
-    for line, column, old, new, compiled in _Places(source, name).changes():
-        mutant = Mutant(name, line, column + 1, old, new, lines[line - 1].strip(), compiled)
-        try:
-            ast.parse(mutant.apply(source))
-        except SyntaxError:
-            continue
-        found.append(mutant)
-    return found
+    lines = source.splitlines()
+    return [
+        Mutant(name, line, column + 1, old, new, lines[line - 1].strip(), compiled)
+        for line, column, old, new, compiled in _Places(source, name).changes()
+    ]
 
 
 class _Places:

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Planted:
-    """pattern : a regular expression; fault : its replacement; tests : files that should notice; compiled : see Tree"""
+    """pattern : a regular expression; fault : its replacement; tests : files that should notice"""
 
     name: str
     file: str
     pattern: str
     fault: str
     tests: tuple[str, ...]
-    compiled: bool = False
 
     def apply(self, source: str) -> str:
         text, number = re.subn(self.pattern, self.fault, source)
@@ -32,7 +31,7 @@ class Planted:
 
 FAULTS = (
     Planted("missing contacts allowed up to 1e-3 r", "certificate/overlap.py", r"(?m)^UNSEEN = 1e-6\b", "UNSEEN = 1e-3",
-            ("certificate", "tampering", "certificate_cell"), compiled=True),
+            ("certificate", "tampering", "certificate_cell")),
     Planted("cone 0.1 % too wide", "certificate/laws.py", r'("coulomb cone", np\.maximum\(r_t - )limit\b',
             r"\g<1>1.001 * limit", ("certificate", "tampering", "certificate_cell")),
     Planted("seal not remembered", "trajectory/atomic.py", r"self\._sealed = True", "self._sealed = False",

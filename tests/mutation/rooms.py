@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -37,19 +38,20 @@ def test_files(tests: Path) -> list[str]:
 
 
 def tests_of(mutant: Mutant, package: Path, notes: Notes, limit: float) -> list[str]:
-    """Tests that run the function which a mutant is in, the quickest first, up to so many seconds in all.
+    """Tests that run the function which a mutant is in, quick and specific ones first, up to so many seconds in all.
 
     What is compiled leaves no notes: there, tests that run any function which names it. Outside of functions, all tests
     that run something of the file.
     """
     wanted = _callers(mutant, package)
     found = sorted(
-        (seconds, name)
+        (seconds * sum(map(len, ran.values())), seconds, name)
         for name, (seconds, ran) in notes.items()
         if any(file in ran and (lines is None or lines & set(ran[file])) for file, lines in wanted.items())
     )
-    chosen, total = [], 0.0
-    for seconds, name in found:
+    chosen: list[str] = []
+    total = 0.0
+    for _, seconds, name in found:
         total += seconds
         if total > limit and chosen:
             break
@@ -57,26 +59,48 @@ def tests_of(mutant: Mutant, package: Path, notes: Notes, limit: float) -> list[
     return chosen
 
 
-def _callers(mutant: Mutant, package: Path) -> dict[str, set[int] | None]:
-    """First lines of the functions that must run for a mutant to matter, by file; None for any of the file."""
-    inside = [f for f in _functions(package) if f.file == mutant.file and f.first <= mutant.line <= f.last]
-    if not inside:
-        return {mutant.file: None}
-    inner = max(inside, key=lambda f: f.first)
-    if not inner.compiled:
-        return {mutant.file: {inner.first}}
-    names, last = {inner.name}, 0
+def kernels_of(mutant: Mutant, package: Path) -> set[str]:
+    """Names of the compiled functions that may contain a mutant, by calling what it is in or by using its constant."""
+    if not mutant.compiled:
+        return set()
+    inner = _around(mutant, package)
+    names = {inner.name} if inner is not None else set(_constants(mutant, package))
+    last = 0
     while len(names) > last:
         last = len(names)
         names |= {f.name for f in _functions(package) if f.compiled and f.mentions & names}
         names |= {alias for alias, mentioned in _aliases(package) if mentioned & names}
-    wanted: dict[str, set[int] | None] = {}
+    return names
+
+
+def _around(mutant: Mutant, package: Path) -> _Function | None:
+    """The innermost function that a mutant is in."""
+    inside = [f for f in _functions(package) if f.file == mutant.file and f.first <= mutant.line <= f.last]
+    return max(inside, key=lambda f: f.first) if inside else None
+
+
+def _constants(mutant: Mutant, package: Path) -> Iterator[str]:
+    """What is defined at the line of a mutant outside of functions."""
+    for statement in ast.parse((package / mutant.file).read_text()).body:
+        if statement.lineno <= mutant.line <= (statement.end_lineno or statement.lineno):
+            if isinstance(statement, ast.ClassDef):
+                yield statement.name
+            yield from (n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+
+
+def _callers(mutant: Mutant, package: Path) -> dict[str, set[int] | None]:
+    """First lines of the functions that must run for a mutant to matter, by file; None for any of the file."""
+    inner = _around(mutant, package)
+    if inner is None:
+        return {mutant.file: None}
+    if not inner.compiled:
+        return {mutant.file: {inner.first}}
+    names = kernels_of(mutant, package)
+    wanted: dict[str, set[int]] = {}
     for f in _functions(package):
         if not f.compiled and f.mentions & names:
-            lines = wanted.setdefault(f.file, set())
-            assert lines is not None
-            lines.add(f.first)
-    return wanted
+            wanted.setdefault(f.file, set()).add(f.first)
+    return dict(wanted)
 
 
 class _Function:
@@ -101,16 +125,17 @@ def _functions(package: Path) -> list[_Function]:
 
 @cache
 def _aliases(package: Path) -> list[tuple[str, set[str]]]:
-    """Names that a file gives to what it names, as in `shock = law(shock_law)`."""
-    return [
-        (name.id, _mentioned(statement.value))
-        for file in sorted(package.rglob("*.py"))
-        for statement in ast.parse(file.read_text()).body
-        if isinstance(statement, ast.Assign)
-        for target in statement.targets
-        for name in ast.walk(target)
-        if isinstance(name, ast.Name)
-    ]
+    """Names that a file gives to what it names, as in `shock = law(shock_law)` or `import drag as pull`."""
+    found = []
+    for file in sorted(package.rglob("*.py")):
+        for statement in ast.parse(file.read_text()).body:
+            if isinstance(statement, ast.Assign):
+                mentioned = _mentioned(statement.value)
+                stored = [n.id for target in statement.targets for n in ast.walk(target) if isinstance(n, ast.Name)]
+                found += [(name, mentioned) for name in stored]
+            elif isinstance(statement, ast.ImportFrom):
+                found += [(alias.asname, {alias.name}) for alias in statement.names if alias.asname]
+    return found
 
 
 def _mentioned(node: ast.AST) -> set[str]:

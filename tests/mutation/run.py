@@ -8,10 +8,11 @@
 
 All happens in a copy of the checkout (--folder, by default in the temporary folder), so that nothing is harmed when
 it is killed; it goes on where it was. First every test file runs once without a fault, and it is noted which test
-runs which function; then a mutant meets the tests that run its function, the quickest first, up to --limit seconds of
-them. A mutant is caught when a test fails, when nothing can be imported any more, or when tests take five times as
-long as they should and a minute more, since a run that hangs is noticed as well. Results are kept in results.json, with a reason,
-written by hand, for each survivor that is harmless; results.md is made from it. pytest collects none of these files.
+runs which function; then a mutant meets the tests that run its function, quick and specific ones first, up to --limit
+seconds of them. A mutant is caught when a test fails, when nothing can be imported any more, or when tests take a
+minute more than five times as long as they should, since a run that hangs is noticed as well. Results are kept in
+results.json, with a reason, written by hand, for each survivor that is harmless; results.md is made from it. pytest
+collects none of these files.
 """
 
 from __future__ import annotations
@@ -22,16 +23,18 @@ import os
 import shutil
 import sys
 import tempfile
+import zlib
 from pathlib import Path
 from typing import Any
 
 from mutants import Mutant, draw, find
 from planted import FAULTS
-from rooms import Notes, files_that_decide, read_notes, test_files, tests_of
-from tree import ROOT, Outcome, Tree
+from rooms import Notes, files_that_decide, kernels_of, read_notes, test_files, tests_of
+from tree import Outcome, Tree
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results.json"
+FEW = 40  # tests that a mutant meets first
 
 
 def main() -> int:
@@ -56,8 +59,7 @@ def main() -> int:
         survivors = [name for name, found in results["mutants"].items() if found["verdict"] == "survived"]
         mutants = [_named(name, tree.source) for name in asked.again or survivors]
     for at, mutant in enumerate(mutants, 1):
-        tests = tests_of(mutant, tree.source, notes, asked.limit)
-        outcome = challenge(tree, mutant, tests, 60.0 + 5.0 * sum(notes[name][0] for name in tests))
+        outcome = challenge(tree, mutant, notes, asked.limit)
         found = results["mutants"].setdefault(mutant.name, {"text": mutant.text, "reason": ""})
         found |= {"verdict": "survived" if outcome.passed else "caught", "by": outcome.by}
         RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
@@ -71,8 +73,8 @@ def observe(tree: Tree) -> Notes:
     """Run every test file once without a fault, and note which test runs which function."""
     notes: Notes = {}
     for name in test_files(tree.folder / "tests"):
-        part = tree.kept / (Path(name).stem + ".json")
-        if not part.is_file() or part.stat().st_mtime < (ROOT / name).stat().st_mtime:
+        part = tree.kept / f"{Path(name).stem}.{zlib.crc32((tree.folder / name).read_bytes()):08x}.json"
+        if not part.is_file():
             outcome = tree.test([name], 3600.0, MUTATION_NOTES=str(tree.folder / "notes.json"))
             print(f"{name}: {outcome.seconds:.0f} s {outcome.by}", flush=True)
             if not outcome.passed:
@@ -83,16 +85,21 @@ def observe(tree: Tree) -> Notes:
     return notes
 
 
-def challenge(tree: Tree, mutant: Mutant, tests: list[str], limit: float) -> Outcome:
-    """Does any of these tests notice?"""
-    if not tests:
-        return Outcome(True, "no test runs it", 0.0)
-    chosen = tree.folder / "chosen.json"
-    chosen.write_text(json.dumps(tests))
+def challenge(tree: Tree, mutant: Mutant, notes: Notes, limit: float) -> Outcome:
+    """Does any test notice? First a few are asked, then all."""
+    tests, kernels = tests_of(mutant, tree.source, notes, limit), kernels_of(mutant, tree.source)
+    outcome = Outcome(True, "" if tests else "no test runs it", 0.0)
     try:
-        tree.mutate(mutant.file, mutant.apply((tree.source / mutant.file).read_text()), compiled=mutant.compiled)
-        limit += 300.0 * mutant.compiled
-        return tree.test(sorted({name.split("::")[0] for name in tests}), limit, MUTATION_CHOSEN=str(chosen))
+        tree.mutate(mutant.file, mutant.apply((tree.source / mutant.file).read_text()), kernels)
+        for some in filter(None, (tests[:FEW], tests[FEW:])):
+            (tree.folder / "chosen.json").write_text(json.dumps(some))
+            longest = 60.0 + 5.0 * sum(notes[name][0] for name in some) + 300.0 * bool(kernels)  # kernels are compiled
+            files, chosen = sorted({name.split("::")[0] for name in some}), str(tree.folder / "chosen.json")
+            last = tree.test(files, longest, MUTATION_CHOSEN=chosen)
+            outcome = Outcome(last.passed, last.by, outcome.seconds + last.seconds)
+            if not outcome.passed:
+                break
+        return outcome
     finally:
         tree.restore(mutant.file)
 
@@ -103,7 +110,7 @@ def replay(tree: Tree) -> int:
     for fault in FAULTS:
         text = fault.apply((tree.source / fault.file).read_text())
         try:
-            tree.mutate(fault.file, text, compiled=fault.compiled)
+            tree.mutate(fault.file, text, set())
             outcome = tree.test([f"tests/test_{name}.py" for name in fault.tests], 3600.0)
         finally:
             tree.restore(fault.file)

@@ -1,13 +1,12 @@
-"""A copy of the checkout in which mutants live: the checkout itself is never touched, and kernels are compiled only
-where a mutant can change them.
+"""A copy of the checkout in which mutants live: the checkout itself is never touched, and only those kernels are
+compiled anew that may contain a mutant.
 
-All files of the copy are as old as each other, so that kernels compiled from them stay valid. A mutant keeps the age of
-its file, and its length where the file has kernels that do not contain it; those that may contain it are deleted.
+All files of the copy are as old as each other, and a mutant keeps the age and length of its file, so that Numba takes
+compiled kernels for valid; those that may contain the mutant are deleted.
 """
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import os
 import shutil
@@ -104,19 +103,16 @@ class Tree:
             return Outcome(False, f"stopped after {limit:.0f} s", seconds)
         return Outcome(process.returncode == 0, _culprit(said, process.returncode), seconds)
 
-    def mutate(self, name: str, text: str, *, compiled: bool) -> None:
-        """Replace the text of a file of the package."""
+    def mutate(self, name: str, text: str, kernels: set[str]) -> None:
+        """Replace the text of a file of the package, and forget kernels of given names that had been compiled."""
         file = self.source / name
         self._originals[name] = file.read_text()
-        if compiled:
-            for user in users(self.source, name):
-                for index in (self.source / user).parent.glob(f"__pycache__/{Path(user).stem}.*.nb[ic]"):
-                    index.unlink()
-        elif has_kernels(file):
-            text = _of_length(text, file.stat().st_size)
+        for index in self.source.rglob("__pycache__/*.nb[ic]"):
+            if index.name.split("-")[0].split(".")[-1] in kernels:
+                index.unlink()
         for bytecode in file.parent.glob(f"__pycache__/{file.stem}.*.pyc"):
             bytecode.unlink()
-        file.write_text(text)
+        file.write_text(_of_length(text, file.stat().st_size) if has_kernels(file) else text)
         os.utime(file, (AGE, AGE))
 
     def restore(self, name: str) -> None:
@@ -133,27 +129,6 @@ class Tree:
                 cache = self.source / file.parent.relative_to(self.kept / "compiled") / "__pycache__"
                 cache.mkdir(exist_ok=True)
                 shutil.copy2(file, cache)
-
-
-def users(source: Path, name: str) -> set[str]:
-    """Files with kernels that import a file of the package, by whatever way, and the file itself."""
-    by_file = {file.relative_to(source).as_posix(): imported(file, source) for file in source.rglob("*.py")}
-    reached, last = {name}, 0
-    while len(reached) > last:
-        last = len(reached)
-        reached |= {file for file, names in by_file.items() if names & reached}
-    return {file for file in reached if has_kernels(source / file)} | {name}
-
-
-def imported(file: Path, source: Path) -> set[str]:
-    """Files of the package that a file imports as it is loaded, relative to the package."""
-    found: set[Path] = set()
-    for node in ast.parse(file.read_text()).body:
-        if isinstance(node, ast.ImportFrom) and node.level:
-            base = file.parents[node.level - 1].joinpath(*(node.module or "").split("."))
-            found |= {base.with_suffix(".py"), base / "__init__.py"}
-            found |= {(base / alias.name).with_suffix(".py") for alias in node.names}
-    return {path.relative_to(source).as_posix() for path in found if path.is_file() and source in path.parents}
 
 
 def has_kernels(file: Path) -> bool:

@@ -41,7 +41,8 @@ def rebound(links: Links) -> list[Check]:
     """The velocity to be reached: that of the gap, or at most e times the one before the step, reversed.
 
     Where blows follow each other within the step it is the velocity after the last, which the state before does not
-    tell: contacts with a force in a cluster with others, of which one collides, are to give no energy together.
+    tell: where a cluster was struck, its contacts are to give no energy together, and none is to close by more than it
+    might without a rebound.
     """
     state, dt = links.state, links.state.dt
     e_n, e_t, least = (links.coefficient(f"Restitution_{name}") for name in ("normal", "tangential", "threshold"))
@@ -56,7 +57,7 @@ def rebound(links: Links) -> list[Check]:
     plain = np.abs(links.to_close - np.maximum(gap, before * dt))
     miss = np.where(may, np.minimum(within, plain), plain) / (slack / state.graininess)
     slip = length(links.velocity_before - before[:, None] * links.normal)
-    chain = _gives_none(links, may)
+    chain = _gives_none(links, may, miss > state.rounding) & (links.to_close <= np.maximum(gap, before * dt) + slack)
     miss = np.where(chain, 0.0, miss)
     beyond = np.maximum(length(links.rebound) - np.where(may, np.abs(e_t), 0.0) * slip, 0.0) / np.maximum(
         links.speed, 1e-300
@@ -72,21 +73,24 @@ def rebound(links: Links) -> list[Check]:
     ]
 
 
-def _gives_none(links: Links, may: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """(c,) True for contacts with a force in clusters of several that were struck, and that gave no energy."""
+def _gives_none(links: Links, may: NDArray[np.bool_], told: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(c,) True for contacts of clusters of several that were struck, and whose forces together gave no energy.
+
+    may : (c,) contacts that collide by the state before; told : contacts that are asked for something else than it says
+    """
     state, pressed = links.state, links.press > 0.0
     gives = np.array([True] * state.n + [guided(wall) for wall in state.walls])
     pairs = np.stack([links.i, links.j], axis=1).astype(np.int32)
-    of = unite(pairs, pressed & gives[links.j], len(gives))[links.i]
+    label = unite(pairs, (pressed | told) & gives[links.j], len(gives))
     force = links.force + links.attraction[:, None] * links.normal
     work = dot(force, links.velocity + links.velocity_before)
     if links.torque.any():
         spun = np.vstack([state.spin_before, *(wall.drive.spin for wall in state.walls)])
         work = work + dot(links.torque, links.relative_spin + spun[links.j] - spun[links.i])
-    scale = length(force) * links.speed
-    given, most, number, struck = (np.bincount(of, what) for what in (work, scale, pressed, pressed & may))
-    passive = (given <= state.rounding * most) & (number > 1) & (struck > 0)
-    return np.asarray(pressed & passive[of])
+    terms = work, length(force) * links.speed, pressed | told, pressed & may
+    given, scale, number, struck = (np.bincount(label[links.i], term, label.max(initial=0) + 1) for term in terms)
+    passive = (given <= state.rounding * scale) & (number > 1) & (struck > 0)
+    return np.asarray(passive[label[links.i]] | (passive[label[links.j]] & gives[links.j]))
 
 
 def cohesion(links: Links) -> list[Check]:

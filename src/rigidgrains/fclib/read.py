@@ -53,7 +53,7 @@ def _open(path: Path) -> h5py.File:
         raise ProblemFileError(f"{path}: {problem}; this is not read, put all data into the file itself") from None
     except PermissionError:
         raise ProblemFileError(f"{path} may not be read; check its permissions") from None
-    except OSError:
+    except (OSError, RuntimeError, KeyError):
         raise ProblemFileError(f"{path} is not an HDF5 file, or cut short; give a problem in FCLIB's layout") from None
 
 

@@ -136,7 +136,7 @@ class Ledger(NamedTuple):
 
     lost    : beyond the law, by the length of the step
     taken   : by contacts, all in all
-    kinetic : at its end
+    kinetic : at its beginning
     """
 
     lost: float = 0.0

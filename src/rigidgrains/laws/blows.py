@@ -55,6 +55,7 @@ class Blows:
 def follow(
     first: NDArray[np.bool_],
     lasting: NDArray[np.bool_],
+    barred: NDArray[np.bool_],
     pairs: NDArray[np.int32],
     geometry: Array,
     limit: Array,
@@ -68,6 +69,7 @@ def follow(
 
     first  : (c,) True for contacts that collide by the velocities at its beginning
     lasting : (c,) True for contacts that have held in the step before
+    barred : (c,) True for contacts whose chain is not to be followed
     limit  : (c,) m, what may close of the gap of a contact that does not rebound
     before : (bodies, 8) motion rows at the beginning of the step
     drift  : (c, 3) m/s, what a cell that deforms adds to contact velocities
@@ -80,8 +82,8 @@ def follow(
     _around(pairs, before, start, near)
     found = Blows(np.zeros(count, np.int8), np.zeros((count, 4)), np.zeros(count), np.zeros((count, 3)))
     _follow(
-        np.flatnonzero(first), np.flatnonzero(lasting), pairs, geometry, limit, before.copy(), before.copy(), drift,
-        ahead, coefficients, dt, start, near, found.mark, found.impulse, found.v_n, found.v_t,
+        np.flatnonzero(first), np.flatnonzero(lasting), np.flatnonzero(barred), pairs, geometry, limit, before.copy(),
+        before.copy(), drift, ahead, coefficients, dt, start, near, found.mark, found.impulse, found.v_n, found.v_t,
     )  # fmt: skip
     return found
 
@@ -106,8 +108,8 @@ def _around(pairs, motion, start, near):  # type: ignore[no-untyped-def]
 
 @kernel
 def _follow(  # type: ignore[no-untyped-def]
-    seeds, lasting, pairs, geometry, limit, motion, origin, drift, ahead, coefficients, dt, start, near, mark, impulse,
-    end_n, end_t,
+    seeds, lasting, barred, pairs, geometry, limit, motion, origin, drift, ahead, coefficients, dt, start, near, mark,
+    impulse, end_n, end_t,
 ):  # fmt: skip
     """Shock after shock. `motion` and `origin` both begin as the velocities before; then they are those after the last.
 
@@ -127,6 +129,8 @@ def _follow(  # type: ignore[no-untyped-def]
         _join(c, pairs, motion, root, size, last, lost, bound, mark)
         mark[c] = 0
     size[:] = 0
+    for c in barred:
+        lost[_root(root, pairs[c, 0])] = GIVEN_UP
     for shock in range(1, SHOCKS + 1):
         for k in range(held):
             _join(now[k], pairs, motion, root, size, last, lost, bound, mark)

@@ -9,6 +9,8 @@ Since b <= -V_n_before at every contact, normal forces give no energy: their wor
 R_n dt (b + V_n_before)/2 (Moreau), and no term is positive, whatever the mixture of coefficients. Friction together
 with Newton's law may still give some, when several contacts are struck at once (Kane). Then the coefficients of that
 cluster are lowered in that step, and it is solved again; without rebound contact forces give no energy at all.
+
+Contacts that a grain meets after its first rebound in a step are reached by `blows.py`, where chains can be followed.
 """
 
 from __future__ import annotations
@@ -65,14 +67,14 @@ class Restitution(Law):
         self._mark = np.zeros(len(gap), np.int8)
         if (self._collides & (e_n > 0.0)).any() and not gives_way(rows):
             blows = follow(
-                self._collides, last == HELD, rows.pairs, rows.geometry, limit, rows.before, rows.drift,
+                self._collides, last == HELD, share >= 1.0, rows.pairs, rows.geometry, limit, rows.before, rows.drift,
                 free - before, np.stack([e_n, e_t, threshold], axis=1), rows.dt,
             )  # fmt: skip
             known, chain = blows.mark == ALONE, blows.mark == FOLLOWED
             rows.forces[known | chain] = 0.0
             rows.forces[known | chain, 0:4] = blows.impulse[known | chain] / rows.dt
             struck = blows.impulse[:, 0] > 0.0
-            rows.geometry[chain, 3] = np.where(struck, -blows.v_n * rows.dt, limit)[chain]
+            rows.geometry[chain, 3] = np.where(struck, np.minimum(-blows.v_n * rows.dt, limit), limit)[chain]
             slip[chain] = np.where((struck & (e_t != 0.0))[:, None], -blows.v_t, 0.0)[chain]
             self._mark = blows.mark
         if rows.extra is not None:
@@ -84,7 +86,7 @@ class Restitution(Law):
         if not (rebound > 0.0).any():
             return True
         work = contact_work(rows)
-        of = clusters(rows)
+        of = clusters(rows, self._mark == FOLLOWED)
         gained, scale, cause = (np.bincount(of, w) for w in (work, work_scale(rows), np.maximum(rebound, 0.0)))
         guilty = (gained > ROUNDING * scale) & (cause > 0.0)
         if not guilty.any():
@@ -140,12 +142,11 @@ class Restitution(Law):
         e_n, share = rows.of_pair(self.normal), self._columns(rows)[0]
         late = float((e_n**2 * self._plastic(rows)).sum())
         lowered = float((0.5 * rows.dt * rows.forces[:, 0] * e_n * share * np.abs(before))[self._collides].sum())
-        moves = rows.motion[:, 6] > 0.0
-        m, v = rows.motion[moves, 6:7], rows.motion[moves, 0:3]
-        turns = rows.motion[:, 7] > 0.0
-        k, s = rows.motion[turns, 7:8], rows.motion[turns, 3:6]
-        energy = 0.5 * float((v**2 / m).sum() + (s**2 / k).sum())
-        return Ledger(late + lowered, max(-rows.dt * float(contact_work(rows).sum()), 0.0), energy)
+        v, s, mass, turn = rows.before[:, 0:3], rows.before[:, 3:6], rows.before[:, 6], rows.before[:, 7]
+        kinetic = sum(
+            float(((u * u).sum(axis=1)[some := by > 0.0] / by[some]).sum()) for u, by in ((v, mass), (s, turn))
+        )
+        return Ledger(late + lowered, max(-rows.dt * float(contact_work(rows).sum()), 0.0), 0.5 * kinetic)
 
 
 def rebounds(before: Array, free: Array, gap: Array, threshold: Array, dt: float) -> NDArray[np.bool_]:
@@ -158,10 +159,10 @@ def gives_way(rows: Rows) -> bool:
     return rows.bodies.flows and bool((rows.bodies.flow[:, 3:7] != 0.0).any())
 
 
-def clusters(rows: Rows) -> NDArray[np.int32]:
-    """(c,) the cluster of each contact: bodies that give way, joined by contacts with a force."""
+def clusters(rows: Rows, chain: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """(c,) the cluster of each contact: bodies that give way, joined by contacts with a force, or of a chain (c,)."""
     bodies = rows.bodies.count + len(rows.bodies.walls)
-    joined = (rows.forces[:, 0] > 0.0) & (rows.motion[rows.pairs[:, 1], 6] > 0.0)
+    joined = ((rows.forces[:, 0] > 0.0) | chain) & (rows.motion[rows.pairs[:, 1], 6] > 0.0)
     return unite(rows.pairs, joined, bodies)[rows.pairs[:, 0]]
 
 

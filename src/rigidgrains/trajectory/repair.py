@@ -181,7 +181,7 @@ def _mended_copy(path: Path) -> Iterator[h5py.File]:
             mended = h5py.File(copy, "r", locking=False)
             if mended.attrs.get("format") != store.FORMAT:
                 raise TrajectoryError(f"{path}: this is no trajectory of rigidgrains; there is nothing to repair")
-            check_contained(mended)
+            check_contained(mended, damaged=True)
         with mended:
             yield mended
     except ForeignData as problem:
