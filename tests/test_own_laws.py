@@ -248,3 +248,23 @@ def test_half_a_criterion_is_refused():
 
     with pytest.raises(ValueError, match=r"cannot tell when to stop; .* or with tolerance\(\) and satisfied\(\)"):
         rg.Sweeps(criterion=Half())
+
+
+@pytest.mark.parametrize(
+    "law", [Slippery(0.5), rg.StaticFriction(0.5), rg.Rolling(0.1, 0.05)], ids=["own", "number", "torques"]
+)
+def test_a_number_for_all_of_two_materials_is_resumed(tmp_path, law):
+    """A table of one row stands for all materials, in a file too; so do the seven columns of forces with torques."""
+    path = tmp_path / "run.vtkhdf"
+    bodies = triangular(3, 3, mu=0.3, g=2.0)
+    bodies.friction = np.array([[0.3, 0.2], [0.2, 0.1]])
+    bodies.material[::2] = 1
+    bodies.laws.append(law)
+    simulation = rg.Simulation(bodies, dt=DT, seed=3).observe(rg.TrajectoryWriter(path))
+    simulation.run(steps=4)
+    again = rg.resume(path, laws=[law])
+    again.run(steps=3)
+    simulation.run(steps=3)
+    assert np.array_equal(again.bodies.motion, simulation.bodies.motion)
+    with rg.Trajectory(path) as trajectory:
+        assert check(trajectory[-1]).passed

@@ -46,7 +46,7 @@ STATE: dict[str, tuple[str, Shape]] = {
     "wall_seen_at": ("f", ("lists", 3)),
     "contact_pairs": ("iu", ("c", 2)),
     "contact_geometry": ("f", ("c", 8)),
-    "contact_forces": ("f", ("c", 4)),
+    "contact_forces": ("f", ("c", "columns")),
     "contact_image": ("iu", ("c",)),
     "contact_memory": ("f", ("remembered", "z")),
     "contact_wall_rows": ("iu", ("touched", 2)),
@@ -67,13 +67,17 @@ def state(arrays: dict[str, Array], text: str) -> None:
     check("orientation", arrays["orientation"], "f", NUMBERS if flat else SPHERE, sizes)
     for name, found in arrays.items():
         if name.startswith("law_"):
-            check(name, found, "f", TABLE, sizes)
+            check(name, found, "f", TABLE, {} if found.size == 1 else sizes)  # a number stands for all materials
         if name in FINITE and not np.isfinite(found).all():
             raise Mismatch(f"{name} has numbers that are not finite")
+    if sizes["columns"] not in (4, 7):  # without and with torques
+        raise Mismatch(f"contact_forces has {sizes['columns']} columns, and should have 4 or 7")
     n, c, pairs, near = (sizes[letter] for letter in ("n", "c", "pairs", "near"))
     for name in ("radius", "mass"):
         positive(name, arrays[name])
-    positive("mobility", arrays["motion"][:n, 6:8])
+    positive("mobility", arrays["motion"][:n, 6])
+    if (slowest := arrays["motion"][:n, 7].min(initial=0.0)) < 0.0:  # 0 for a grain that cannot turn
+        raise Mismatch(f"mobility of turning goes down to {slowest:g}, and should not be negative")
     for name, letter, full in (("skin", "m", n), ("force", "p", n), ("contact_memory", "remembered", c)):
         if sizes.get(letter, 0) not in (0, full):
             raise Mismatch(f"{name} has {sizes[letter]} rows, and should have {full}")
