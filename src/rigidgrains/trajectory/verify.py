@@ -101,7 +101,7 @@ def check(name: str, found: Array, kinds: str, shape: Shape, sizes: dict[str, in
     fits = found.ndim == len(wanted) and all(
         size == here or isinstance(size, str) for size, here in zip(wanted, found.shape)
     )
-    if found.dtype.kind not in (kinds if found.size else "iuf") or not fits:
+    if found.dtype.kind not in kinds or not fits:
         raise Mismatch(f"{name} is {found.dtype} {found.shape}, and should be {_words(kinds)} {tuple(wanted)}")
     for size, here in zip(shape, found.shape):
         if isinstance(size, str) and sizes.setdefault(size, here) != here:

@@ -49,7 +49,7 @@ STATE: dict[str, tuple[str, Shape]] = {
     "contact_forces": ("f", ("c", "columns")),
     "contact_image": ("iu", ("c",)),
     "contact_memory": ("f", ("remembered", "z")),
-    "contact_wall_rows": ("iu", ("touched", 2)),
+    "contact_wall_rows": ("iuf", ("touched", 2)),  # of no kind without walls
     "list_vectors": ("f", (3, 3)),
     **{f"cell_{name}": ("iuf", shape) for name, shape in OF_CELL.items()},
     **{f"wall_{name}": ("f", WALLS) for name in ("point", "normal", "along", "about", "spin", "load")},
