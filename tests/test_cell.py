@@ -65,6 +65,15 @@ def test_pairs_in_leaning_and_tiny_cells(seed):
     assert as_set(find_pairs(position, radius, cell)) == by_brute_force(position, radius, cell)
 
 
+def test_skins_wider_than_the_cell():
+    """Spheres that reach their own images: these are no pairs, and each image of another grain counts on its own."""
+    position, cell = np.array([[0.2, 0.3, 0.0], [1.5, 1.0, 0.0], [2.6, 2.9, 0.0]]), box(3.0, 3.5)
+    radius = np.array([1.9, 1.8, 1.7])
+    found = find_pairs(position, radius, cell)
+    assert as_set(found) == by_brute_force(position, radius, cell)
+    assert found.start[-1] == len(found.partner)
+
+
 def test_two_grains_touch_through_two_images():
     """In a cell of two diameters a pair has two contacts at a time, each with its own force, over many steps."""
     bodies = grains([[0.0, 0, 0], [2.0, 0, 0]], dimension=2, cell=box(4.0, 6.0), friction=0.5)

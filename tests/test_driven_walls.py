@@ -161,3 +161,13 @@ def test_tilting_table_turns_about_its_axle():
     settle(grains([[0, 80, 0]], walls=[wall]), dt=0.01, steps=100)
     np.testing.assert_allclose(wall.shape.normal, [-np.sin(0.5), np.cos(0.5), 0.0], atol=1e-12)
     np.testing.assert_allclose(wall.shape.point, axle + 2.0 * np.array([np.cos(0.5), np.sin(0.5), 0.0]), atol=1e-12)
+
+
+def test_where_walls_will_be():
+    """A wall at a later time: a swing by its sine, at time zero where it is; a piston is held."""
+    swing = floor(drive=Drive(amplitude=np.array([0.0, 2.0, 0.0]), frequency=3.0))
+    for time, height in ((0.0, 0.0), (1.0 / 12.0, 2.0), (1.0 / 4.0, -2.0)):
+        np.testing.assert_allclose(swing.at(time).shape.point, [0.0, height, 0.0], atol=1e-12)
+    piston = plane([0, 1, 0], UP, "lid", mass=2.0, load=3.0)
+    np.testing.assert_array_equal(piston.at(0.5).shape.point, [0.0, 1.0, 0.0])
+    np.testing.assert_array_equal(swing.shape.point, 0.0)

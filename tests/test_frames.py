@@ -33,6 +33,21 @@ def test_a_block_that_flies_as_a_whole_keeps_its_lists():
     assert bodies.position[:, 2].min() >= 1.0 - 1e-9
 
 
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_whoever_leaves_its_skin_is_listed_anew(axis, sign):
+    """Two at rest are no pair; as soon as one flies at the other, along whatever axis, they are."""
+    position, velocity = np.zeros((2, 3)), np.zeros(3)
+    position[1, axis], velocity[axis] = sign * 2.5, sign * 6.0
+    bodies, neighbours = grains(position, 1.0), Neighbours()
+    neighbours.refresh(bodies, 0.1)
+    assert listed(neighbours.pairs) == []
+    bodies.velocity[0] = velocity
+    neighbours.refresh(bodies, 0.1)
+    assert listed(neighbours.pairs) == [(0, 1)]
+    assert neighbours.builds == 2
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_whoever_meets_within_a_step_is_listed(seed):
     """Swarms that pass through each other and through walls, with a grain that flies far ahead; no contact stops them.

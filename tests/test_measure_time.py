@@ -40,7 +40,8 @@ def test_flow_in_any_unit(unit):
     """Grains of picometres or of planets: the shear within a bin is found, a layer at one height has none."""
     rng = np.random.default_rng(4)
     position = rng.random((60, 3)) * 10.0
-    frame = still(unit * position, 0.2 * unit, velocity=np.stack([3.0 * position[:, 1], *np.zeros((2, 60))], axis=1))
+    velocity = np.stack([3.0 * position[:, 1], *np.zeros((2, 60))], axis=1)
+    frame = still(unit * position, 0.2 * unit, velocity=velocity, mass=np.full(60, unit**3))
     np.testing.assert_allclose(measure.mean_flow(frame, "y", 2), frame.velocity, rtol=1e-12, atol=1e-12)
     flat = still(unit * np.array([[1.0, 1.0, 1.0], [4.0, 1.0, 1.0]]), 0.2 * unit, velocity=[[1, 0, 0], [3, 0, 0]])
     np.testing.assert_array_equal(measure.mean_flow(flat, "y", 1), [[2, 0, 0], [2, 0, 0]])
@@ -195,6 +196,7 @@ def test_pair_correlation_of_a_square_lattice():
     np.testing.assert_array_equal(np.flatnonzero(found.pairs), [10, 14])
     assert found.pairs[10] == 2 * side * (side - 1)
     assert found.pairs[14] == 2 * (side - 1) ** 2
+    np.testing.assert_allclose(found.centres[[0, 10, 14]], [0.05, 1.05, 1.45])
     with pytest.raises(ValueError, match="larger"):
         measure.pair_correlation(still([0, 0, 0]), reach=1.0)
     with pytest.raises(ValueError, match="no distance"):

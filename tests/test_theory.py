@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 
 import pytest
@@ -28,6 +29,26 @@ def test_q_of_the_random_sweep_from_descents():
         back, on = 0.5 * run * (steps - 1) ** 2, 0.5 * (run - longer) * (steps + 1) ** 2
         square += 0.5 ** (steps - 1) * (back + on)
     assert 0.5 * square == pytest.approx(theory.Q_RANDOM, rel=1e-12)
+
+
+def test_q_of_the_other_orders():
+    """A long wave decays by exp(-q (k d)^2) per sweep: by sweeps along a chain, at the same time, colour after colour."""
+    k = 1e-3
+    along = abs(cmath.exp(1j * k) / (2.0 - cmath.exp(-1j * k)))
+    for order in ("Ordered", "Symmetric", "RandomBlocks"):
+        assert theory.Q[order] == pytest.approx(-math.log(along) / k**2, rel=1e-5)
+    assert theory.Q["Parallel"] == theory.Q_PARALLEL == pytest.approx(-math.log(math.cos(k)) / k**2, rel=1e-5)
+    # each colour takes the mean of the other one; two sweeps of two colours in random order, all four cases
+    decay = 0.0
+    for first in ((0, 1), (1, 0)):
+        for second in ((0, 1), (1, 0)):
+            wave, after = [1.0, 1.0], []
+            for sweep in (first, second):
+                for colour in sweep:
+                    wave[colour] = math.cos(k) * wave[1 - colour]
+                after.append(min(wave))
+            decay += 0.25 * math.log(after[0] / after[1])
+    assert theory.Q["Coloured"] == pytest.approx(decay / k**2, rel=1e-5)
 
 
 @pytest.mark.parametrize(("q", "sweeps", "d", "m", "dt"), CASES)

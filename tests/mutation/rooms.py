@@ -40,23 +40,37 @@ def test_files(tests: Path) -> list[str]:
 def tests_of(mutant: Mutant, package: Path, notes: Notes, limit: float) -> list[str]:
     """Tests that run the function which a mutant is in, quick and specific ones first, up to so many seconds in all.
 
-    What is compiled leaves no notes: there, tests that run any function which names it. Outside of functions, all tests
-    that run something of the file.
+    What is compiled leaves no notes: there, tests of files that call it themselves come first, then tests that run any
+    function which names it. Outside of functions, all tests that run something of the file.
     """
-    wanted = _callers(mutant, package)
+    wanted, kernels = _callers(mutant, package), kernels_of(mutant, package)
+    calls = {file for file in {name.split("::")[0] for name in notes} if called(package.parents[1] / file) & kernels}
     found = sorted(
-        (seconds * sum(map(len, ran.values())), seconds, name)
+        (name.split("::")[0] not in calls, seconds * sum(map(len, ran.values())), seconds, name)
         for name, (seconds, ran) in notes.items()
-        if any(file in ran and (lines is None or lines & set(ran[file])) for file, lines in wanted.items())
+        if name.split("::")[0] in calls
+        or any(file in ran and (lines is None or lines & set(ran[file])) for file, lines in wanted.items())
     )
     chosen: list[str] = []
     total = 0.0
-    for _, seconds, name in found:
+    for _, _, seconds, name in found:
         total += seconds
         if total > limit and chosen:
             break
         chosen.append(name)
     return chosen
+
+
+@cache
+def called(test_file: Path) -> set[str]:
+    """Names that a test file imports from the package, or takes from its modules."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(test_file.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("rigidgrains"):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            found.add(node.attr)
+    return found
 
 
 def kernels_of(mutant: Mutant, package: Path) -> set[str]:
