@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     )
     from .solve.orders import Ordered, RandomBlocks
     from .solve.relaxed import RelaxedSweeps
+    from .solve.second_order import SecondOrder
     from .solve.sweeps import SolveReport, Sweeps
     from .springs import Springs
     from .stage.errors import StageError
@@ -88,6 +89,7 @@ _HOMES = {
     "Rolling": "laws.rolling",
     "Scene": "scene",
     "SceneError": "scene",
+    "SecondOrder": "solve.second_order",
     "Simulation": "simulation",
     "SolveReport": "solve.sweeps",
     "SpeedFriction": "laws.friction",
@@ -151,6 +153,7 @@ __all__ = [
     "Rolling",
     "Scene",
     "SceneError",
+    "SecondOrder",
     "Simulation",
     "SolveReport",
     "SpeedFriction",

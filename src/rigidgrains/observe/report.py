@@ -35,6 +35,7 @@ class Report:
     inflows    : for each, grains and mass (kg) that entered, grains that came back, and what is due and waits for room
     outlets    : for each, grains and mass (kg) that left, and grains per second from the first to the last
     cell       : volume, packing fraction and pressure of a periodic cell, empty without one
+    sweeps_unit : what `sweeps_mean` and `sweeps_max` count
     refereed_steps : that went to the referee since sweeps did not solve them
     rigidity   : the rigidity meter at the last state, for the sweeps that found its load (see `Tally.load_sweeps`)
     """
@@ -66,6 +67,7 @@ class Report:
     inflows: dict[str, dict[str, float]] = field(default_factory=dict)
     outlets: dict[str, dict[str, float]] = field(default_factory=dict)
     refereed_steps: int = 0
+    sweeps_unit: str = "sweeps"
 
     @classmethod
     def of(cls, simulation: Simulation) -> Report:
@@ -82,6 +84,7 @@ class Report:
             candidates=contacts.count,
             sweeps_mean=tally.sweeps / max(tally.steps, 1),
             sweeps_max=tally.most_sweeps,
+            sweeps_unit=getattr(simulation.solver, "unit", "sweeps"),
             converged_steps=tally.converged,
             refereed_steps=tally.refereed,
             updates=tally.updates,
@@ -107,6 +110,8 @@ class Report:
 
     def _remedies(self, referee: int | None) -> str:
         """What helps where sweeps did not; candidates up to which the referee is called, None if he cannot be."""
+        if self.sweeps_unit != "sweeps":
+            return "take a smaller dt, raise epsilon, or try method = 'accelerated'"
         if referee is None or not referee < self.candidates <= REFEREED:
             return "raise max_sweeps or epsilon"
         asked = 1000 * math.ceil(2 * self.candidates / 1000)
@@ -151,6 +156,12 @@ class Report:
         called = f"; {self.refereed_steps:,} went to the referee" if self.refereed_steps else ""
         return f"{self.converged_steps:,} of {self.steps:,} steps{called}"
 
+    def _sweeps(self) -> list[tuple[str, str]]:
+        """What was repeated within a step; where those are no sweeps, by its name."""
+        text = f"{self.sweeps_mean:.1f} a step on average, {self.sweeps_max:,} at most"
+        first, _, rest = self.sweeps_unit.partition(" ")
+        return [(first, f"{text} ({rest.removeprefix('of the ')})" if rest else text)]
+
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers and text, ready for JSON."""
         return asdict(self)
@@ -169,7 +180,7 @@ class Report:
             ("grains", f"{self.grains:,}"),
             ("steps", f"{self.steps:,} of {self._step()} s, to t = {self.time:g} s"),
             ("contacts", f"{self.contacts:,} carry a force, of {self.candidates:,} candidates"),
-            ("sweeps", f"{self.sweeps_mean:.1f} a step on average, {self.sweeps_max:,} at most"),
+            *self._sweeps(),
             ("converged", self.convergence()),
             ("overlap", f"{self.mean_overlap:.2e} mean, {self.max_overlap:.2e} largest (over the mean radius)"),
             ("", f"{self.max_overlap_of_run:.2e} largest in the whole run"),
