@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     )
     from .solve.orders import Ordered, RandomBlocks
     from .solve.relaxed import RelaxedSweeps
+    from .solve.second_order import SecondOrder
     from .solve.sweeps import SolveReport, Sweeps
     from .springs import Springs
     from .stage.errors import StageError
@@ -94,6 +95,7 @@ _HOMES = {
     "Rows": "laws.base",
     "Scene": "scene",
     "SceneError": "scene",
+    "SecondOrder": "solve.second_order",
     "Simulation": "simulation",
     "SolveReport": "solve.sweeps",
     "SpeedFriction": "laws.friction",
@@ -163,6 +165,7 @@ __all__ = [
     "Rows",
     "Scene",
     "SceneError",
+    "SecondOrder",
     "Simulation",
     "SolveReport",
     "SpeedFriction",

@@ -31,6 +31,7 @@ from .observe.report import Report
 from .observe.stop import StopWhenStatic
 from .outputs import check_outputs
 from .scene import Solver, load_scene
+from .scene.settings import ALIASES
 from .simulation import DivergenceError, Simulation
 from .solve.criteria import RigidSweeps
 from .stage.errors import StageError
@@ -294,7 +295,7 @@ def _is_positive(value: Any) -> bool:
 
 def _chosen(method: str, settings: Solver) -> Solver:
     """Another method in place of the scene's, with its own defaults; the gap policy is the scene's."""
-    known = get_args(Solver.model_fields["method"].annotation)
+    known, method = get_args(Solver.model_fields["method"].annotation), ALIASES.get(method, method)
     if method not in known:
         raise ValueError(f"--solver {method} is unknown; choose one of {', '.join(known)}")
     return settings if method == settings.method else Solver(method=method, gap=settings.gap, slack=settings.slack)

@@ -25,7 +25,7 @@ from .memory import give_back
 from .observe.base import Interrupt, Observer, StopRun, Trigger
 from .observe.report import Report, Tally
 from .observe.tally import INTERRUPTED
-from .solve.choose import choose_solver
+from .solve.choose import check_solver, choose_solver
 from .solve.sweeps import SolveReport, Sweeps
 from .sorting import sort_grains
 from .stage.errors import StageError
@@ -83,6 +83,7 @@ class Simulation:
         if self.bodies.count == 0 and not (self.bodies.stage and self.bodies.stage.inflows):
             raise ValueError("there are 0 grains to simulate; add some")
         check_tables(self.bodies)
+        check_solver(self.solver, self.bodies)
         self.auto: AutoStep | None = None
         self._clock = Clock(0.0)
         self._sizes: list[float] = []

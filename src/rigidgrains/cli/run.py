@@ -60,7 +60,8 @@ def run(
     seed
         Seed of all random numbers; wins over the scene's.
     solver
-        Method to find the forces, with its defaults: sweeps, accelerated or relaxed; wins over the scene's.
+        Method to find the forces, with its defaults: sweeps, accelerated, relaxed or second-order; wins over the
+        scene's.
     rigid
         Choose the sweeps of each step so that the diffusion length is this many times the extent of each cluster.
     output

@@ -29,7 +29,7 @@ LOOKS = {
     "relaxed": ("#e69f00", "D"),
     "accelerated": ("#d55e00", "v"),
     "accelerated_symmetric": ("#cc79a7", "P"),
-    "referee": ("#0072b2", "*"),
+    "second-order": ("#0072b2", "*"),
 }
 OTHERS = (("#8a8a8a", "X"), ("#7a5c00", "<"), ("#5b3a8c", ">"), ("#006d77", "h"))
 LEAST = 1e-17  # below, values are rounding and lie on the axis

@@ -17,7 +17,7 @@ from ..observe.stop import StopWhenStatic
 from ..scene import load_scene
 from ..simulation import DivergenceError, Simulation
 from ..solve.sweeps import SolveReport, Sweeps
-from .case import REFEREE, Case
+from .case import SECOND_ORDER, Case
 from .compare import check_solvers
 from .matrix import KNOWN, MatrixCase
 from .step import StepCase, known_solvers
@@ -51,7 +51,7 @@ def open_cases(
     if step is not None and not any(map(_is_scene, files)):
         raise ValueError(f"{path} holds no steps; leave out --step")
     if solvers is not None:
-        steps = (*known_solvers(), REFEREE)
+        steps = (*known_solvers(), SECOND_ORDER)
         check_solvers(solvers, {file.name: steps if _is_scene(file) else KNOWN for file in files}, elsewhere=steps)
     stems = [file.stem for file in files]
     names = {file: file.stem if stems.count(file.stem) == 1 else file.name for file in files}

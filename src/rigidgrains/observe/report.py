@@ -36,6 +36,7 @@ class Report:
     outlets    : for each, grains and mass (kg) that left, and grains per second from the first to the last
     cell       : volume, packing fraction and pressure of a periodic cell, empty without one
     converged_steps : that met the criterion, of the asked_steps; steps with a given number of sweeps are not asked
+    sweeps_unit : what `sweeps_mean` and `sweeps_max` count
     refereed_steps : that went to the referee since sweeps did not solve them
     weakened_steps : that ended early with forces made weaker, so that they give no energy
     exhausted_steps : in which every attempt found contacts that had been overlooked, or a law refused the forces
@@ -76,6 +77,7 @@ class Report:
     asked_steps: int = 0
     compile_seconds: float = 0.0
     lost_share: float = 0.0
+    sweeps_unit: str = "sweeps"
 
     @classmethod
     def of(cls, simulation: Simulation) -> Report:
@@ -92,6 +94,7 @@ class Report:
             candidates=contacts.count,
             sweeps_mean=tally.sweeps / max(tally.steps, 1),
             sweeps_max=tally.most_sweeps,
+            sweeps_unit=getattr(simulation.solver, "unit", "sweeps"),
             converged_steps=tally.converged,
             refereed_steps=tally.refereed,
             weakened_steps=tally.weakened,
@@ -123,9 +126,11 @@ class Report:
         """What to watch out for; dt (s) is the step in which a grain moved furthest."""
         missed = self.asked_steps - self.converged_steps - self.exhausted_steps
         if missed > 0:
+            sweeps = self.sweeps_unit == "sweeps"
+            remedy = "raise max_sweeps or epsilon" if sweeps else "take a smaller dt, or method = 'accelerated'"
             yield (
-                f"{missed} of {self.asked_steps} steps ended before the criterion was met (max_sweeps reached): "
-                "forces are approximate there; raise max_sweeps or epsilon"
+                f"{missed} of {self.asked_steps} steps ended before the criterion was met"
+                f"{' (max_sweeps reached)' if sweeps else ''}: forces are approximate there; {remedy}"
             )
         if self.weakened_steps:
             yield (
@@ -184,6 +189,12 @@ class Report:
         beside = f" (and {self.compile_seconds:.2f} s compiling)" if self.compile_seconds >= 0.005 else ""
         return f"{self.seconds:.2f} s for {self.updates:,} contact updates{beside}"
 
+    def _sweeps(self) -> list[tuple[str, str]]:
+        """What was repeated within a step; where those are no sweeps, by its name."""
+        text = f"{self.sweeps_mean:.1f} a step on average, {self.sweeps_max:,} at most"
+        first, _, rest = self.sweeps_unit.partition(" ")
+        return [(first, f"{text} ({rest.removeprefix('of the ')})" if rest else text)]
+
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers and text, ready for JSON."""
         return asdict(self)
@@ -202,7 +213,7 @@ class Report:
             ("grains", f"{self.grains:,}"),
             ("steps", f"{self.steps:,} of {self._step()} s, to t = {self.time:g} s"),
             ("contacts", f"{self.contacts:,} carry a force, of {self.candidates:,} candidates"),
-            ("sweeps", f"{self.sweeps_mean:.1f} a step on average, {self.sweeps_max:,} at most"),
+            *self._sweeps(),
             ("converged", self.convergence()),
             ("overlap", f"{self.mean_overlap:.2e} mean, {self.max_overlap:.2e} largest (over the mean radius)"),
             ("", f"{self.max_overlap_of_run:.2e} largest in the whole run"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import InitVar, dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -94,6 +95,8 @@ class Sweeps:
     slack: float = 0.0
     sleep: bool = False
     rigidity: InitVar[float | None] = None
+
+    unit: ClassVar[str] = "sweeps"  # what `SolveReport.sweeps` counts
 
     def __post_init__(self, rigidity: float | None) -> None:
         if rigidity is not None:
