@@ -105,6 +105,17 @@ def test_near_pairs_in_one_cell():
     assert len(found) == len(set(found)) == 60 * 59 // 2
 
 
+@pytest.mark.parametrize("unit", [2.0**-40, 2.0**40])
+def test_the_search_is_the_same_in_any_unit(unit):
+    """Mixed sizes, some much larger than most: as many distances are looked at, whatever a metre is."""
+    rng = np.random.default_rng(11)
+    position, radius = rng.uniform(0.0, 12.0, (300, 3)), rng.uniform(0.2, 0.4, 300)
+    radius[:5] = 1.0
+    one, other = near_pairs(position, radius, 0.1), near_pairs(unit * position, unit * radius, 0.1 * unit)
+    assert listed(one) == listed(other)
+    assert one.tested == other.tested < 300 * 299 // 8
+
+
 def test_near_pairs_that_just_fill_their_room():
     """A row of 218 in which each reaches the next 17: 17 * 218 - 153 pairs, as many as there is room for at first."""
     position = np.zeros((218, 3))

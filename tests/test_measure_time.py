@@ -197,6 +197,7 @@ def test_pair_correlation_of_a_square_lattice():
     assert found.pairs[10] == 2 * side * (side - 1)
     assert found.pairs[14] == 2 * (side - 1) ** 2
     np.testing.assert_allclose(found.centres[[0, 10, 14]], [0.05, 1.05, 1.45])
+    assert len(measure.pair_correlation(still(position, 0.5, dimension=2), reach=1.5, box=box).g) == 100  # by default
     with pytest.raises(ValueError, match="larger"):
         measure.pair_correlation(still([0, 0, 0]), reach=1.0)
     with pytest.raises(ValueError, match="no distance"):

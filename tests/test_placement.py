@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 import time
 
 import numpy as np
@@ -142,12 +144,19 @@ def test_values_per_grain_stay_with_their_grain():
 
 
 def test_a_full_random_region_says_how_far_it_came():
+    """The packing fraction that was reached: the area of the grains that found a place over that of the region."""
     scene = Scene(dimension=2)
-    scene.add_grains(count=95, radius=0.5, region=[[0, 0], [10, 10]], placement="random")
-    with pytest.raises(
-        SceneError, match=r"grains\[0\]\.count: only \d+ of 95 .*packing fraction 0\.[345]\d+ reached.*lattice"
-    ):
+    scene.add_grains(count=95, radius=0.5, region=[[-100, 40], [-90, 50]], placement="random")
+    with pytest.raises(SceneError, match=r"grains\[0\]\.count: .*lattice") as told:
         scene.build()
+    done, reached = re.search(r"only (\d+) of 95 .*packing fraction (0\.[345]\d+) reached", str(told.value)).groups()
+    assert float(reached) == pytest.approx(int(done) * math.pi * 0.5**2 / 100.0, abs=5.1e-4)
+
+
+def test_a_single_row_of_a_lattice_lies_in_the_middle():
+    scene = Scene(dimension=2)
+    scene.add_grains(count=5, radius=0.5, region=[[0, 3], [10, 4.5]], placement="lattice", jitter=0)
+    np.testing.assert_allclose(scene.build().position, [[x, 3.75, 0.0] for x in (0.5, 2.75, 5.0, 7.25, 9.5)])
 
 
 def test_too_few_lattice_sites_are_counted():

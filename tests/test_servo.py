@@ -104,6 +104,16 @@ def test_mistakes_of_servo_walls_are_told(words, place, told):
     assert told in str(error.value)
 
 
+def test_the_area_between_two_pairs_of_walls():
+    """In 3D a piston runs between four walls: their widths, 3 m and 4 m, are multiplied."""
+    sides = [
+        plane([-1, 0, 0], [1, 0, 0], "left"), plane([2, 0, 0], [-1, 0, 0], "right"),
+        plane([0, 0, -1], [0, 0, 1], "front"), plane([0, 0, 3], [0, 0, -1], "back"),
+    ]  # fmt: skip
+    lid = plane([0, 9, 0], -UP, "lid", mass=3.0, area=("left", "right", "front", "back"))
+    assert lid.present_area(sides) == pytest.approx(12.0)
+
+
 def test_walls_that_have_passed_each_other_leave_no_area():
     scene = rg.Scene(dimension=2, run={"dt": 0.1}, grains=[{"positions": [[4.5, 3]], "radius": 0.1}])
     scene.add_plane("a", point=[0, 0], normal=[1, 0], velocity=[50, 0])

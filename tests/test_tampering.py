@@ -193,6 +193,17 @@ def test_a_grain_behind_a_wall():
     assert "grain 0 and wall 'floor' overlap by 0.1 m" in check(frame)["missing contacts"].worst
 
 
+@pytest.mark.parametrize(("overlap", "seen"), [(0.7e-6, False), (1.5e-6, True)])
+def test_the_least_overlap_that_needs_a_contact(overlap, seen):
+    """A millionth of the smallest radius, between grains and at a wall: rounding stays below it."""
+    bodies = grains([[0, 6, 0], [5, 6, 0], [0, 20, 0]], walls=[floor()], velocity=[[1, 0, 0], [0, 0, 0], [0, 0, 0]])
+    frame = Frame.of(settle(bodies))
+    frame.position[0, 0] = 3.0 + overlap
+    assert check(frame)["missing contacts"].passed is not seen
+    frame.position[0, 0], frame.position[2, 1] = 1.0, 1.0 - overlap
+    assert check(frame)["missing contacts"].passed is not seen
+
+
 def test_energy_cannot_come_from_friction():
     """A tangential force along the slip is inside the cone but gives energy."""
     bodies = grains([[0, 1, 0]], gravity=[0, -10, 0], friction=0.3, velocity=[[1, 0, 0]], walls=[floor()])

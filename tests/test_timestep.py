@@ -10,7 +10,7 @@ import pytest
 from builders import UP, exact, floor, grains, plane
 
 import rigidgrains as rg
-from rigidgrains import AutoStep, FixedSweeps, History, RelaxedSweeps, Scene, SceneError, Simulation, Sweeps
+from rigidgrains import AutoStep, FixedSweeps, History, RelaxedSweeps, Scene, SceneError, Simulation, Sweeps, integrate
 from rigidgrains.timestep import Clock
 from rigidgrains.walls import Drive
 
@@ -342,6 +342,15 @@ def test_the_step_in_which_a_grain_moved_far_is_named():
     simulation.step()
     simulation.dt = 1e-6
     assert "use a dt below 0.1 s" in warned(simulation, 3)[0]
+
+
+@pytest.mark.parametrize("who", [0, 8191, 8192, 8999])
+def test_whoever_moves_farthest_is_found(who):
+    """Displacements are compared over the radius, in parts of 8192 grains: the one that moves may be in any of them."""
+    position = np.stack([3.0 * np.arange(9000), np.zeros(9000), np.zeros(9000)], axis=1)
+    bodies = grains(position, 0.5)
+    bodies.velocity[who] = [0.0, 3.0, 4.0]
+    assert integrate.move(bodies, 0.1) == pytest.approx(5.0 * 0.1 / 0.5)
 
 
 def test_flights_need_no_warning():

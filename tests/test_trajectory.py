@@ -309,6 +309,18 @@ def test_a_truncated_file_is_told_and_repaired(written, tmp_path):
         repair(path)
 
 
+def test_a_repair_replaces_nothing_that_is_in_the_way(written, tmp_path):
+    """Neither a file of its name nor one where the link to the contacts will be."""
+    path = tmp_path / "run.vtkhdf"
+    path.write_bytes(written[0].read_bytes())
+    stranger = tmp_path / "run-repaired-contacts.vtkhdf"
+    stranger.write_text("mine")
+    with pytest.raises(rg.OutputError, match=r"run-repaired-contacts\.vtkhdf"):
+        repair(path)
+    assert stranger.read_text() == "mine"
+    assert not (tmp_path / "run-repaired.vtkhdf").exists()
+
+
 def test_a_flipped_bit_costs_one_frame(written, tmp_path):
     """The position of one grain in one frame is found in the file and changed."""
     path = tmp_path / "flipped.vtkhdf"

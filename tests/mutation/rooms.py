@@ -38,22 +38,23 @@ def test_files(tests: Path) -> list[str]:
 
 
 def tests_of(mutant: Mutant, package: Path, notes: Notes, limit: float) -> list[str]:
-    """Tests that run the function which a mutant is in, quick and specific ones first, up to so many seconds in all.
+    """Tests that run what a mutant is in, quick and specific ones first, up to so many seconds in all.
 
-    What is compiled leaves no notes: there, tests of files that call it themselves come first, then tests that run any
-    function which names it. Outside of functions, all tests that run something of the file.
+    That is its function, or one of the kernels that may contain it; outside of functions, anything of the file, too.
     """
-    wanted, kernels = _callers(mutant, package), kernels_of(mutant, package)
-    calls = {file for file in {name.split("::")[0] for name in notes} if called(package.parents[1] / file) & kernels}
+    wanted = {(file, line) for file, _, line in kernels_of(mutant, package)}
+    inner = _around(mutant, package)
+    if inner is not None:
+        wanted.add((inner.file, inner.first))
+    anything = inner is None or (mutant.compiled and not inner.compiled)
     found = sorted(
-        (name.split("::")[0] not in calls, seconds * sum(map(len, ran.values())), seconds, name)
+        (seconds * sum(map(len, ran.values())), seconds, name)
         for name, (seconds, ran) in notes.items()
-        if name.split("::")[0] in calls
-        or any(file in ran and (lines is None or lines & set(ran[file])) for file, lines in wanted.items())
+        if (anything and mutant.file in ran) or any(line in ran.get(file, ()) for file, line in wanted)
     )
     chosen: list[str] = []
     total = 0.0
-    for _, _, seconds, name in found:
+    for _, seconds, name in found:
         total += seconds
         if total > limit and chosen:
             break
@@ -61,30 +62,18 @@ def tests_of(mutant: Mutant, package: Path, notes: Notes, limit: float) -> list[
     return chosen
 
 
-@cache
-def called(test_file: Path) -> set[str]:
-    """Names that a test file imports from the package, or takes from its modules."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(test_file.read_text())):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("rigidgrains"):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            found.add(node.attr)
-    return found
-
-
-def kernels_of(mutant: Mutant, package: Path) -> set[str]:
-    """Names of the compiled functions that may contain a mutant, by calling what it is in or by using its constant."""
+def kernels_of(mutant: Mutant, package: Path) -> set[tuple[str, str, int]]:
+    """File, name and first line of the compiled functions that may contain a mutant, since they name what it is in."""
     if not mutant.compiled:
         return set()
-    inner = _around(mutant, package)
+    inner, users = _around(mutant, package), _users(package)
     names = {inner.name} if inner is not None else set(_constants(mutant, package))
-    last = 0
-    while len(names) > last:
-        last = len(names)
-        names |= {f.name for f in _functions(package) if f.compiled and f.mentions & names}
-        names |= {alias for alias, mentioned in _aliases(package) if mentioned & names}
-    return names
+    reached = {(mutant.file, name) for name in names}
+    new = reached
+    while new:
+        new = {user for name in new for user in users.get(name, ())} - reached
+        reached |= new
+    return {(f.file, f.name, f.first) for f in _functions(package) if f.compiled and (f.file, f.name) in reached}
 
 
 def _around(mutant: Mutant, package: Path) -> _Function | None:
@@ -97,31 +86,14 @@ def _constants(mutant: Mutant, package: Path) -> Iterator[str]:
     """What is defined at the line of a mutant outside of functions."""
     for statement in ast.parse((package / mutant.file).read_text()).body:
         if statement.lineno <= mutant.line <= (statement.end_lineno or statement.lineno):
-            if isinstance(statement, ast.ClassDef):
-                yield statement.name
-            yield from (n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
-
-
-def _callers(mutant: Mutant, package: Path) -> dict[str, set[int] | None]:
-    """First lines of the functions that must run for a mutant to matter, by file; None for any of the file."""
-    inner = _around(mutant, package)
-    if inner is None:
-        return {mutant.file: None}
-    if not inner.compiled:
-        return {mutant.file: {inner.first}}
-    names = kernels_of(mutant, package)
-    wanted: dict[str, set[int]] = {}
-    for f in _functions(package):
-        if not f.compiled and f.mentions & names:
-            wanted.setdefault(f.file, set()).add(f.first)
-    return dict(wanted)
+            yield from _stored(statement)
 
 
 class _Function:
-    """first, last : its lines, decorators included; mentions : names within"""
+    """first, last : its lines, decorators included"""
 
     def __init__(self, file: str, node: ast.FunctionDef) -> None:
-        self.file, self.name, self.mentions = file, node.name, _mentioned(node)
+        self.file, self.name = file, node.name
         self.first = min([node.lineno, *(by.lineno for by in node.decorator_list)])
         self.last = node.end_lineno or node.lineno
         self.compiled = file in COMPILED_FILES or is_compiled(node)
@@ -138,23 +110,45 @@ def _functions(package: Path) -> list[_Function]:
 
 
 @cache
-def _aliases(package: Path) -> list[tuple[str, set[str]]]:
-    """Names that a file gives to what it names, as in `shock = law(shock_law)` or `import drag as pull`."""
-    found = []
-    for file in sorted(package.rglob("*.py")):
-        for statement in ast.parse(file.read_text()).body:
-            if isinstance(statement, ast.Assign):
-                mentioned = _mentioned(statement.value)
-                stored = [n.id for target in statement.targets for n in ast.walk(target) if isinstance(n, ast.Name)]
-                found += [(name, mentioned) for name in stored]
-            elif isinstance(statement, ast.ImportFrom):
-                found += [(alias.asname, {alias.name}) for alias in statement.names if alias.asname]
+def _users(package: Path) -> dict[tuple[str, str], set[tuple[str, str]]]:
+    """For each (file, name) the compiled functions and the constants that name it, by whatever name they import it."""
+    found: dict[tuple[str, str], set[tuple[str, str]]] = {}
+    for path in sorted(package.rglob("*.py")):
+        file, tree = path.relative_to(package).as_posix(), ast.parse(path.read_text())
+        imported = {known: origin for node in tree.body for known, origin in _imports(node, path, package)}
+        for node in tree.body:
+            names = [node.name] if isinstance(node, ast.FunctionDef) else list(_stored(node))
+            if isinstance(node, ast.FunctionDef) and not (file in COMPILED_FILES or is_compiled(node)):
+                continue
+            for used in ast.walk(node):
+                if isinstance(used, ast.Name):
+                    origin = imported.get(used.id, (file, used.id))
+                elif isinstance(used, ast.Attribute) and isinstance(used.value, ast.Name) and used.value.id in imported:
+                    module, _ = imported[used.value.id]  # a module, and something of it
+                    origin = (module, used.attr)
+                else:
+                    continue
+                found.setdefault(origin, set()).update((file, name) for name in names)
     return found
 
 
-def _mentioned(node: ast.AST) -> set[str]:
-    nodes = list(ast.walk(node))
-    return {n.id for n in nodes if isinstance(n, ast.Name)} | {n.attr for n in nodes if isinstance(n, ast.Attribute)}
+def _imports(node: ast.stmt, path: Path, package: Path) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Names that a line imports from the package, and where they come from: (file, name)."""
+    if isinstance(node, ast.ImportFrom) and node.level:
+        base = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+        for alias in node.names:
+            for file in (base.with_suffix(".py"), base / f"{alias.name}.py", base / "__init__.py"):
+                if file.is_file():
+                    yield alias.asname or alias.name, (file.relative_to(package).as_posix(), alias.name)
+                    break
+
+
+def _stored(statement: ast.stmt) -> Iterator[str]:
+    """Names that a statement defines outside of functions."""
+    if isinstance(statement, ast.ClassDef):
+        yield statement.name
+    elif isinstance(statement, (ast.Assign, ast.AnnAssign)):
+        yield from (n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
 
 
 def read_notes(file: Path) -> Notes:

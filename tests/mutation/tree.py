@@ -103,12 +103,13 @@ class Tree:
             return Outcome(False, f"stopped after {limit:.0f} s", seconds)
         return Outcome(process.returncode == 0, _culprit(said, process.returncode), seconds)
 
-    def mutate(self, name: str, text: str, kernels: set[str]) -> None:
-        """Replace the text of a file of the package, and forget kernels of given names that had been compiled."""
+    def mutate(self, name: str, text: str, kernels: set[tuple[str, str, int]]) -> None:
+        """Replace the text of a file of the package, and forget given kernels, by file and name, that were compiled."""
         file = self.source / name
         self._originals[name] = file.read_text()
-        for index in self.source.rglob("__pycache__/*.nb[ic]"):
-            if index.name.split("-")[0].split(".")[-1] in kernels:
+        for place, kernel, _ in kernels:
+            home = self.source / place
+            for index in home.parent.glob(f"__pycache__/{home.stem}.{kernel}-*.nb[ic]"):
                 index.unlink()
         for bytecode in file.parent.glob(f"__pycache__/{file.stem}.*.pyc"):
             bytecode.unlink()

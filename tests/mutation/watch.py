@@ -1,4 +1,4 @@
-"""A plugin for pytest: notes which functions of the package each test runs, or runs chosen tests in a given order.
+"""A plugin for pytest: notes which functions and kernels of the package each test runs, or runs chosen tests in order.
 
 MUTATION_NOTES=file     write there, as JSON: test -> [seconds of CPU, {file: [first lines of functions]}]
 MUTATION_CHOSEN=file    a JSON list of tests; all others are left out
@@ -26,6 +26,26 @@ def _note(frame: FrameType, event: str, argument: Any) -> None:
     code = frame.f_code
     if code.co_filename.startswith(_PACKAGE):
         _seen.add((code.co_filename, code.co_firstlineno))
+
+
+def _note_kernels() -> None:
+    """Kernels leave no trace in Python: they are noted where Python calls them."""
+    from numba.core.registry import CPUDispatcher
+
+    call = CPUDispatcher.__call__
+
+    def noted(self: Any, *arguments: Any, **named: Any) -> Any:
+        code = self.py_func.__code__
+        if code.co_filename.startswith(_PACKAGE):
+            _seen.add((code.co_filename, code.co_firstlineno))
+        return call(self, *arguments, **named)
+
+    CPUDispatcher.__call__ = noted  # type: ignore[method-assign,assignment]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if "MUTATION_NOTES" in os.environ:
+        _note_kernels()
 
 
 @pytest.hookimpl(wrapper=True)
