@@ -234,7 +234,7 @@ class Solver(Section):
     referee: Whole | None = Field(
         default=None,
         description="accelerated: contacts up to which the referee takes over steps that sweeps do not solve; 0 for"
-        " none, default 1000",
+        " none, default 2000",
     )
 
     def model_post_init(self, _: Any) -> None:

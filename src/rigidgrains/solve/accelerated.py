@@ -53,7 +53,7 @@ SAVED = 0.25  # a gain worth a new checkpoint
 ROUNDING = 1e-30  # of |R|^2/m: smaller changes are none
 RESCUES = 20  # after as many the sweeps go on without momentum
 USUAL = 10.0  # times L/d sweeps, in which packings of equal grains are solved
-AFFORDABLE, PATIENT = 1000, 5000  # candidates for which the referee is called by himself, after so many sweeps
+AFFORDABLE, PATIENT = 2000, 5000  # candidates for which the referee is called by himself, after so many sweeps
 
 
 @dataclass
