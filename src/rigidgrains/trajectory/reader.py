@@ -54,20 +54,26 @@ class Trajectory:
         self._open()
 
     def _open(self) -> None:
-        self._file = store.open_to_read(self.path)
-        with reading(self.path):
-            self._contacts = Series(self._file["contacts"]) if "contacts" in self._file else None
-            self._count = verify.frames(self._file)
-            fields = self._file["VTKHDF/FieldData"]
-            self._figures = {name: np.asarray(fields[name][: self._count]) for name in fields if fields[name].ndim == 1}
-            self._sums = Sums(self._file)
-            if self._verify:
-                self._sums.check_figures(self._figures)
+        file = store.open_to_read(self.path)
+        try:
+            with reading(self.path):
+                count = Series(file["VTKHDF"]).steps
+                fields = file["VTKHDF/FieldData"]
+                figures = {name: np.asarray(fields[name][:count]) for name in fields if fields[name].ndim == 1}
+                sums = Sums(file)
+                if self._verify:
+                    sums.check_figures(figures)
+                contacts = Series(file["contacts"]) if "contacts" in file else None
+        except BaseException:
+            file.close()
+            raise
+        self._file, self._count, self._figures, self._sums, self._contacts = file, count, figures, sums, contacts
 
     def refresh(self) -> Trajectory:
-        """See the frames that were written since the file was opened."""
-        self.close()
+        """See the frames that were written since the file was opened; after an error it is as it was."""
+        before = self._file
         self._open()
+        before.close()
         return self
 
     def close(self) -> None:

@@ -30,6 +30,7 @@ import numpy as np
 from .. import __version__
 from ..hdf5 import ForeignData, check_contained
 from ..outputs import check_outputs
+from . import verify
 from .atomic import AtomicFile
 from .checksums import FRAMES, MARK, check_mark
 from .errors import TrajectoryError, WriteError, damaged, unreadable
@@ -115,7 +116,7 @@ def open_to_read(path: Path) -> h5py.File:
                 told = f"{path}: this is no trajectory; give a file made by a run, NAME{SUFFIX}"
                 raise TrajectoryError(told) from None
             if attempt + 1 == TRIES:
-                raise damaged(path, problem) from None
+                raise (foreign if isinstance(problem, ForeignData) else damaged)(path, problem) from None
             time.sleep(PAUSE)
     raise AssertionError  # the last attempt returns or raises
 
@@ -204,17 +205,14 @@ def _open_whole(path: Path) -> h5py.File:
     try:
         _check_format(path, file)
         check_contained(file)
-        file["VTKHDF/Steps"].attrs["NSteps"]
-    except ForeignData as problem:
-        file.close()
-        raise foreign(path, problem) from None
+        verify.frames(file)
     except BaseException:
         file.close()
         raise
     return file
 
 
-def foreign(path: Path, problem: ForeignData) -> TrajectoryError:
+def foreign(path: Path, problem: Exception) -> TrajectoryError:
     """A clear line for a file that leads elsewhere."""
     return TrajectoryError(f"{path}: {problem}; a trajectory holds all its data itself, and this file is not read")
 

@@ -15,7 +15,7 @@ from ..arguments import is_number
 from ..observe.base import Observer
 from ..observe.history import History, columns
 from ..observe.tally import INTERRUPTED
-from . import checkpoint, checksums, record, store, verify, wall_table
+from . import checkpoint, checksums, record, store, wall_table
 from .atomic import AtomicFile
 from .errors import FileLost, Mismatch, TrajectoryError, WriteError, damaged, reading
 from .series import Cloud, Column, Series
@@ -152,7 +152,6 @@ class TrajectoryWriter(Observer):
     def _open(self, simulation: Simulation) -> None:
         """Go on with a file; rows of the history beyond the present step will be recorded again."""
         self._atomic, self._file = store.open_to_append(self.path)
-        verify.frames(self._file)
         self._contacts = "contacts" in self._file
         self._precision = self._file["VTKHDF/Points"].dtype.type
         self._series = [Series(self._file[name]) for name in self._names()]
