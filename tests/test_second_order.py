@@ -80,30 +80,33 @@ def test_nothing_to_solve():
     assert (report.sweeps, report.converged) == (0, True)
 
 
-def heavy(ratio: float) -> Scene:
-    """A piston above loose disks of mean mass 1/4 pi."""
+def heavy(ratio: float, count: int = 16) -> Scene:
+    """A piston above loose disks of mean mass pi/4, in a box of four or ten diameters."""
+    width, top = (4, 6) if count == 16 else (10, 14)
     scene = Scene(dimension=2, gravity=(0, -10), friction=0.3)
-    scene.add_grains(count=16, radius=(0.4, 0.6), density=1.0, region=((0, 0), (4, 5)), seed=3)
-    scene.add_box(lower=(0, 0), upper=(4, 30), open=["top"])
-    scene.add_piston("piston", point=(0, 6), normal=(0, -1), mass=ratio * 0.25 * math.pi)
+    scene.add_grains(count=count, radius=(0.4, 0.6), density=1.0, region=((0, 0), (width, top - 1)), seed=3)
+    scene.add_box(lower=(0, 0), upper=(width, 30), open=["top"])
+    scene.add_piston("piston", point=(0, top), normal=(0, -1), mass=ratio * 0.25 * math.pi)
     return scene
 
 
-@pytest.mark.parametrize("ratio", [1e3, 1e6])
-def test_a_heavy_piston_comes_to_rest_without_rebound(ratio):
+HEAVY = [(1e3, 16, 110), (1e6, 16, 110), pytest.param(1e6, 100, 200, marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize(("ratio", "count", "steps"), HEAVY)
+def test_a_heavy_piston_comes_to_rest_without_rebound(ratio, count, steps):
     """Without restitution its velocity never turns upwards, and box and grains carry its weight."""
-    simulation = Simulation(heavy(ratio), dt=DT, solver="second-order")
-    row, fastest = simulation.bodies.count + len(simulation.bodies.walls) - 1, 0.0
-    for _ in range(110):
+    simulation = Simulation(heavy(ratio, count), dt=DT, solver="second-order")
+    bodies, piston, fastest = simulation.bodies, simulation.bodies.count + len(simulation.bodies.walls) - 1, 0.0
+    for _ in range(steps):
         simulation.step()
-        fastest = max(fastest, simulation.bodies.motion[row, 1])
-    g, weight = 10.0, 10.0 * (ratio * 0.25 * math.pi + simulation.bodies.mass.sum())
-    assert fastest <= 1e-5 * math.sqrt(2.0 * g * 6.0)
-    assert abs(simulation.bodies.motion[row, 1]) <= 1e-5
-    carried = -sum(
-        force[1] for name, force in rg.wall_forces(simulation.bodies, simulation.contacts).items() if name != "piston"
-    )
-    assert carried == pytest.approx(weight, rel=1e-3)
+        fastest = max(fastest, bodies.motion[piston, 1])
+    impact = math.sqrt(2.0 * 10.0 * 4.0)  # m/s, after four of the six diameters at least
+    assert fastest <= 1e-5 * impact
+    assert abs(bodies.motion[piston, 1]) <= 1e-5 * impact
+    walls = rg.wall_forces(bodies, simulation.contacts)
+    carried = -sum(force[1] for name, force in walls.items() if name != "piston")
+    assert carried == pytest.approx(10.0 * (ratio * 0.25 * math.pi + bodies.mass.sum()), rel=1e-3)
 
 
 def test_a_run_is_resumed_to_the_bit_and_reported(tmp_path):

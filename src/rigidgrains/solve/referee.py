@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 NEAR = 1e-2  # residual from which Newton steps are tried
 # Where to begin, and for how many steps: from impulses that are given, so deep inside the cones, or from none, with
 # contacts so soft.
-BEGINNINGS = ((False, 1e-2, 100), (True, 0.3, 50), (False, 1.0, 100), (True, 0.03, 50), (False, 1e-5, 100))
+BEGINNINGS = ((False, 1e-2, 150), (True, 0.3, 50), (False, 1.0, 150), (True, 0.03, 50), (False, 1e-5, 150))
 HALT = 100.0  # forces held so firmly that nothing moves
 EXACT = 1e-24  # tau, in units of q: what is left is rounding, and another beginning would lead no further
 
