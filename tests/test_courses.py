@@ -106,6 +106,10 @@ def test_a_table_is_linear_or_smooth_and_constant_beyond_its_ends():
         assert table.mean(5.0, 2.0) == pytest.approx(3.0)
         pieces = sum(table.mean(0.1 * k, 0.1) for k in range(60))
         assert pieces == pytest.approx(60 * table.mean(0.0, 6.0), rel=1e-12)
+    bent = Table((0.0, 1.0, 2.0, 3.0), (1.0, 5.0, -2.0, 4.0))
+    assert bent.mean(-2.0, 1.0) == 1.0
+    assert bent.mean(2.0, 2.0) == pytest.approx((1.0 + 4.0) / 2.0)
+    assert bent.mean(7.0, 1.0) == 4.0
     assert straight.value(1.5) == 1.5
     assert straight.mean(0.0, 6.0) == pytest.approx((1.5 + 6.0 + 6.0) / 6.0)
     fine = [smooth.value(t) for t in np.linspace(0.0, 5.0, 501)]

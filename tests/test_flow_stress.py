@@ -12,7 +12,7 @@ from rigidgrains.laws import Cohesion, Restitution, Rolling, StaticFriction
 from rigidgrains.observe.measure import overlaps
 from rigidgrains.simulation import DivergenceError, Simulation
 from rigidgrains.solve.accelerated import AcceleratedSweeps
-from rigidgrains.solve.criteria import FixedSweeps
+from rigidgrains.solve.criteria import FixedSweeps, LocalCriterion
 from rigidgrains.solve.orders import Coloured
 from rigidgrains.solve.power import momentum_error
 from rigidgrains.solve.relaxed import RelaxedSweeps
@@ -53,6 +53,20 @@ def test_a_lattice_carries_the_stress_of_its_cell(name):
     assert residual(problem) < 1e-7
     assert natural_map(problem).max() < 1e-6
     assert momentum_error(problem) < 1e-5
+
+
+def test_lonely_contacts_are_solved_by_the_parallel_update_too():
+    """Two pairs that share no grain in a shear flow: the solution in the second sweep, whatever a kilogram is."""
+    meet = [[2, 2, 0], [4, 2, 0], [8, 8, 0], [8, 10, 0]], [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0]]
+    found = []
+    for mass, order in ((1.0, "ordered"), (1.0, "parallel"), (2.0**-40, "parallel"), (2.0**40, "parallel")):
+        cell = cell_of(12.0, 12.0, rate=0.2 * SHEAR)
+        bodies = grains(meet[0], 1.0, mass, dimension=2, velocity=meet[1], friction=0.3, cell=cell)
+        simulation = Simulation(bodies, dt=1e-2, solver=Sweeps(order=order, criterion=LocalCriterion(1e-9)))
+        simulation.step()
+        found.append(bodies.motion[:, :6].copy())
+        assert simulation.last_solve.sweeps == 2
+        np.testing.assert_allclose(found[-1], found[0], atol=1e-12)
 
 
 def test_an_isotropic_cell_carries_its_pressure():

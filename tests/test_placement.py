@@ -32,12 +32,12 @@ def wall_gap(bodies: Bodies) -> float:
 @pytest.mark.parametrize("radius", [0.3, (0.1, 1.0)])
 def test_placed_grains_never_overlap_and_stay_in_the_region(placement, dimension, radius):
     scene = Scene(dimension=dimension)
-    edge = 60.0 if dimension == 2 else 20.0
-    scene.add_grains(count=600, radius=radius, region=[[0] * dimension, [edge] * dimension], placement=placement)
+    edge, lower = 60.0 if dimension == 2 else 20.0, np.array([-7.0, 11.0, 40.0])[:dimension]
+    scene.add_grains(count=600, radius=radius, region=[lower, lower + edge], placement=placement)
     bodies = scene.build()
     assert bodies.count == 600
     assert smallest_gap(bodies) >= -1e-12
-    inside = bodies.position[:, :dimension]
+    inside = bodies.position[:, :dimension] - lower
     assert (inside - bodies.radius[:, None] >= -1e-12).all()
     assert (inside + bodies.radius[:, None] <= edge + 1e-12).all()
     assert (bodies.position[:, dimension:] == 0.0).all()

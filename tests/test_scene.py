@@ -12,6 +12,7 @@ import pytest
 
 from rigidgrains.detect import shapes
 from rigidgrains.scene import Scene, SceneError, load_scene
+from rigidgrains.scene.sizes import Spread
 
 TOML = """
 title = "everything"
@@ -247,6 +248,15 @@ def test_shares_by_mass_are_shares_of_the_mass():
     radius = scene.build().radius
     assert (radius == 1).sum() == 800  # equal masses of two sizes: eight small grains for one large
     assert (radius == 2).sum() == 100
+
+
+@pytest.mark.parametrize(("distribution", "cube"), [("lognormal", 1.25**3), ("normal", 1.0 + 3.0 * 0.25)])
+def test_moments_of_a_spread(distribution, cube):
+    """<r^2> = m^2 + s^2 for any spread; <r^3> = m^3 (1 + s^2/m^2)^3 and m^3 + 3 m s^2; cuts bound the mean."""
+    spread = Spread(mean=2.0, std=1.0, distribution=distribution)
+    assert spread.mean_power(2) == pytest.approx(5.0)
+    assert spread.mean_power(3) == pytest.approx(8.0 * cube)
+    assert Spread(mean=2.0, std=1.0, max=2.1, distribution=distribution).mean_power(3) == pytest.approx(2.1**3)
 
 
 @pytest.mark.parametrize("distribution", ["lognormal", "normal"])
