@@ -20,7 +20,7 @@ Array = NDArray[Any]
 Shape = tuple[int | str, ...]  # letters stand for lengths that must agree
 
 SPHERE, VECTORS, NUMBERS, WALLS, TABLE = ("n", 4), ("n", 3), ("n",), ("w", 3), ("k", "k")
-OF_CELL = {"vectors": (3, 3), "origin": (1, 3), "periodic": (1, 3), "rate": (3, 3), "stress": (3, 3)}
+OF_CELL = {"vectors": (3, 3), "origin": (1, 3), "rate": (3, 3), "stress": (3, 3)}
 OF_CELL |= {"rate_before": (3, 3), "mobility": (3, 5)}
 FLOATS: dict[str, Shape] = {
     **dict.fromkeys(["VTKHDF/Points", "contacts/Points"], VECTORS),
@@ -44,6 +44,7 @@ FLOATS: dict[str, Shape] = {
 WHOLE: dict[str, Shape] = {
     **dict.fromkeys([f"VTKHDF/PointData/{name}" for name in ("contact_number", "id", "material")], NUMBERS),
     "VTKHDF/PointData/image": VECTORS,
+    "VTKHDF/FieldData/cell_periodic": (1, 3),
     "contacts/PointData/pair": ("n", 2),
     "contacts/PointData/status": NUMBERS,
     "contacts/PointData/image": VECTORS,
