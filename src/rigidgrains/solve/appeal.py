@@ -39,7 +39,8 @@ def appeal(problem: ContactProblem, criterion: StateCriterion, free: Array, most
 
     verdict, steps = Verdict(False), 0
     for tolerance in TOLERANCES:
-        found = referee(system, q, local.mu, d, mobility, residual, r, tolerance=tolerance, max_iterations=most)
+        left = max(1, most - steps)
+        found = referee(system, q, local.mu, d, mobility, residual, r, tolerance=tolerance, max_iterations=left)
         r, steps = found.r, steps + max(1, found.iterations)
         problem.forces[:], problem.motion[:, :6] = forces(problem, r[:, :d], d), free
         apply_forces(problem)
