@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from itertools import pairwise
 
 import numpy as np
@@ -12,7 +13,7 @@ from rigidgrains.simulation import DivergenceError, Simulation
 from rigidgrains.solve.criteria import FixedSweeps, GlobalCriterion, LocalCriterion
 from rigidgrains.solve.kernels import apply_forces, sweep
 from rigidgrains.solve.orders import ORDERS, Ordered, Random, RandomBlocks, RandomSequential, Symmetric
-from rigidgrains.solve.sweeps import Sweeps
+from rigidgrains.solve.sweeps import SolveReport, Sweeps
 
 DT = 0.01
 
@@ -346,3 +347,15 @@ def test_stored_order_is_the_plain_sweep_to_the_bit(rng):
     assert np.array_equal(problem.forces, forces)
     assert np.array_equal(problem.motion, motion)
     assert forces.any()
+
+
+def test_the_work_of_all_attempts_at_a_step_counts():
+    """Whatever is counted is added up; what was reached is that of the last attempt."""
+    counts = [field.name for field in fields(SolveReport) if field.type == "int"]
+    first = replace(SolveReport(1, 1, False, 2.0), **{name: 100 + k for k, name in enumerate(counts)})
+    last = replace(SolveReport(1, 1, True, 3.0), **{name: 7 * k for k, name in enumerate(counts)})
+    whole = last.after(first)
+    assert [getattr(whole, name) for name in counts] == [100 + 8 * k for k in range(len(counts))]
+    assert len(counts) >= 4
+    assert whole.converged
+    assert whole.mean_force == 3.0

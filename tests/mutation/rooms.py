@@ -40,26 +40,42 @@ def test_files(tests: Path) -> list[str]:
 def tests_of(mutant: Mutant, package: Path, notes: Notes, limit: float) -> list[str]:
     """Tests that run what a mutant is in, quick and specific ones first, up to so many seconds in all.
 
-    That is its function, or one of the kernels that may contain it; outside of functions, anything of the file, too.
+    That is its function, or one of the kernels that may contain it. Outside of functions it is anything of the file,
+    and tests of files that import it come first.
     """
     wanted = {(file, line) for file, _, line in kernels_of(mutant, package)}
     inner = _around(mutant, package)
     if inner is not None:
         wanted.add((inner.file, inner.first))
     anything = inner is None or (mutant.compiled and not inner.compiled)
+    here = package.parents[1]
+    homes = {home for home in {name.split("::")[0] for name in notes} if anything and imports(here / home, mutant.file)}
     found = sorted(
-        (seconds * sum(map(len, ran.values())), seconds, name)
+        (name.split("::")[0] not in homes, seconds * sum(map(len, ran.values())), seconds, name)
         for name, (seconds, ran) in notes.items()
-        if (anything and mutant.file in ran) or any(line in ran.get(file, ()) for file, line in wanted)
+        if (anything and mutant.file in ran)
+        or name.split("::")[0] in homes
+        or any(line in ran.get(file, ()) for file, line in wanted)
     )
     chosen: list[str] = []
     total = 0.0
-    for _, seconds, name in found:
+    for _, _, seconds, name in found:
         total += seconds
         if total > limit and chosen:
             break
         chosen.append(name)
     return chosen
+
+
+@cache
+def imports(test_file: Path, file: str) -> bool:
+    """Whether a test file imports a file of the package, or something from it."""
+    module = ".".join(("rigidgrains", *Path(file).with_suffix("").parts)).removesuffix(".__init__")
+    return any(
+        node.module == module or any(f"{node.module}.{alias.name}" == module for alias in node.names)
+        for node in ast.walk(ast.parse(test_file.read_text()))
+        if isinstance(node, ast.ImportFrom)
+    )
 
 
 def kernels_of(mutant: Mutant, package: Path) -> set[tuple[str, str, int]]:
