@@ -209,7 +209,7 @@ class Momentum(Pace):
         grain, or L/d again where no body is heavy.
         """
         heavy = burden(problem) if self._appeals else 0.0
-        self._plain = min(math.ceil(USUAL * self._extent), most // 8)
+        self._plain = 2 * (min(math.ceil(USUAL * self._extent), most // 8) // 2)  # there and back
         if heavy > self._extent and USUAL * math.sqrt(self._extent * heavy) > most:
             return self._plain
         return most - self._plain

@@ -115,7 +115,7 @@ def walls(axes: Axes, record: Record) -> None:
     peak = float(force.max(initial=0.0))
     top = 1.25 * float(np.quantile(force.max(axis=1), 0.98)) if len(force) > FEW else 1.05 * peak
     for ink, w in zip(INKS, sorted(order)):
-        _line(axes, record, force[:, w], ink, _as_text(record.wall_names[w]))
+        _line(axes, record, force[:, w], ink, record.wall_names[w])
     axes.set(ylabel="force on wall (N)", ylim=(0.0, top if top > 0.0 else None))
     title = f"peak {amount(peak, 'N')}" if peak > top else None  # a blow does not flatten everything else
     axes.legend(loc="best", ncols=2 if len(order) > 3 else 1, title=title, title_fontsize=8)
@@ -124,7 +124,7 @@ def walls(axes: Axes, record: Record) -> None:
 def springs(axes: Axes, record: Record) -> None:
     names = record.springs
     for ink, name in zip(INKS, names):
-        _line(axes, record, record[f"{name}{FORCE}"], ink, _as_text(name))
+        _line(axes, record, record[f"{name}{FORCE}"], ink, name)
     axes.set(ylabel="force of spring (N)")
     axes.legend(loc="best", ncols=2 if len(names) > 3 else 1)
 
@@ -158,11 +158,6 @@ def rigidity(axes: Axes, record: Record) -> None:
         axes.axhline(1.0, color=RED, lw=0.9, ls="--", label="soft below")
     axes.set(ylabel=r"$\ell_\mathrm{diff}$ / extent of cluster")
     _logarithmic(axes, "no two grains press on each other")
-
-
-def _as_text(name: str) -> str:
-    """A user's name in a legend: dollars are no mathematics."""
-    return name.replace("$", r"\$")
 
 
 def _line(axes: Axes, record: Record, value: Array, ink: str, label: str) -> None:
