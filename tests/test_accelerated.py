@@ -327,7 +327,7 @@ def test_scenes_choose_by_name(words, kind, order, criterion):
         ({"hold": True, "method": "accelerated", "order": "symmetric"}, "solver.hold", "order = 'coloured'"),
         ({"hold": True, "method": "accelerated", "criterion": "local"}, "solver.hold", "residual, momentum, overlap"),
         ({"hold": True, "sleep": True}, "solver.hold", "and no sleep"),
-        ({"method": "quick"}, "solver.method", "must be 'sweeps', 'accelerated' or 'relaxed'"),
+        ({"method": "quick"}, "solver.method", "must be 'sweeps', 'accelerated', 'relaxed'"),
     ],
 )
 def test_mistakes_in_a_scene_are_named(words, key, remedy):

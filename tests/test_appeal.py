@@ -38,7 +38,7 @@ def solved(solver: Sweeps, name: str = "repelling", order: int = 0):
     return problem, solver.solve(problem, np.random.default_rng(order))
 
 
-@pytest.mark.parametrize("solver", [Sweeps(), Sweeps(order="symmetric"), AcceleratedSweeps()], ids="RSA")
+@pytest.mark.parametrize("solver", [Sweeps(), Sweeps(order="symmetric"), AcceleratedSweeps(referee=0)], ids="RSA")
 def test_there_are_steps_that_no_sweep_solves(solver):
     """Twenty thousand sweeps circle the solution; what they leave is reported as such."""
     solver.criterion, solver.max_sweeps = MomentumCriterion(), 20_000
@@ -116,7 +116,7 @@ def test_problems_that_he_does_not_know_stay_with_sweeps(what, monkeypatch):
 
 def test_what_he_does_not_improve_stays(monkeypatch):
     """The forces of the sweeps, to the bit, with their velocities."""
-    alone, _ = solved(AcceleratedSweeps())
+    alone, _ = solved(AcceleratedSweeps(referee=0))
 
     def helpless(problem, criterion, free):
         problem.forces[:] = problem.motion[:] = np.nan
@@ -158,7 +158,7 @@ def test_sweeps_that_circle_get_less_momentum(order):
 
 def test_they_circle_for_ever_otherwise(monkeypatch):
     monkeypatch.setattr(accelerated, "STALL", math.inf)
-    assert sum(solved(AcceleratedSweeps(), "circling", order)[1].converged for order in range(6)) < 4
+    assert sum(solved(AcceleratedSweeps(referee=0), "circling", order)[1].converged for order in range(6)) < 4
 
 
 def test_packings_at_rest_keep_their_momentum(monkeypatch):
@@ -199,23 +199,27 @@ def test_a_run_with_a_referee_can_be_resumed_to_the_bit(tmp_path):
     assert whole.report().converged_steps == 20
 
 
-def test_the_report_counts_his_steps_and_says_when_to_call_him():
+def test_the_report_counts_his_steps():
     simulation = Simulation(wedged(), dt=1.0)
     simulation.run(steps=5)
     simulation.tally.refereed = 2
     assert "5 of 5 steps; 2 went to the referee" in str(simulation.report())
-    simulation.tally.converged = 3
-    assert "referee = " not in simulation.report().warnings[0]
-    simulation.solver = AcceleratedSweeps()
-    assert "(referee = 1000)" in simulation.report().warnings[0]
-    simulation.solver = Sweeps()
-    assert "referee = " not in simulation.report().warnings[0]
 
 
 def test_scenes_ask_for_him():
     scene = Scene(dimension=2, solver={"referee": 500})
     assert make_solver(scene.solver).referee == 500
-    assert make_solver(Scene(dimension=2).solver).referee == 0
+    assert make_solver(Scene(dimension=2).solver).referee is None
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_he_comes_by_himself(order):
+    """After 5000 sweeps, unless he is not wanted, or fewer sweeps are all that a step may cost."""
+    _, report = solved(AcceleratedSweeps(), order=order)
+    assert report.converged
+    assert report.referee > 0
+    assert solved(AcceleratedSweeps(referee=0), order=order)[1].referee == 0
+    assert solved(AcceleratedSweeps(max_sweeps=4999), order=order)[1].referee == 0
 
 
 @pytest.mark.parametrize("referee", [-1, 0.5, "yes", True])

@@ -110,6 +110,32 @@ def test_a_full_disk_is_told_and_earlier_frames_stay(tmp_path, monkeypatch, fail
         assert trajectory.steps.tolist() == [*range(len(trajectory))]
 
 
+def test_a_commit_that_fails_behind_its_seal_is_finished_by_the_next_reader(tmp_path, monkeypatch):
+    """Half of the patches are in their places: without the journal, which has its seal, the file would be torn."""
+    path = tmp_path / "file"
+    path.write_bytes(b"." * 100)
+    file = AtomicFile(path, writable=True)
+    for place, data in ((10, b"one"), (50, b"two")):
+        file.seek(place)
+        file.write(data)
+
+    def apply_half(to, patches):
+        spill.put(to, patches[0][1], patches[0][0])
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(atomic, "_apply", apply_half)
+        with pytest.raises(OSError, match="Input/output error"):
+            file.commit()
+    file.abandon()
+    file.close()
+    with io.FileIO(path, "r+") as left:
+        assert heal(left)
+    expected = bytearray(b"." * 100)
+    expected[10:13], expected[50:53] = b"one", b"two"
+    assert path.read_bytes() == bytes(expected)
+
+
 def test_a_journal_is_applied_in_memory_where_the_file_cannot_be_written(tmp_path):
     path = tmp_path / "file.h5"
     with h5py.File(path, "w", libver=("v108", "v108")) as file:
@@ -208,6 +234,6 @@ def test_a_file_that_cannot_be_begun_leaves_nothing(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         Disk(patch, fails_at=10)
         writer = TrajectoryWriter(tmp_path / "run.vtkhdf")
-        with pytest.raises(WriteError, match="No space left on device"):
+        with pytest.raises(WriteError, match="No space left on device; the file could not be begun, and nothing was"):
             writer.start(simulation, 1)
     assert list(tmp_path.iterdir()) == []

@@ -90,7 +90,7 @@ def test_some_contacts_only():
     among = np.arange(3, 20, 2, dtype=np.int32)
     assert sorted(find_colouring(problem, among).sequence) == among.tolist()
     report = Sweeps(order="coloured", rigidity=1.0).solve(problem, np.random.default_rng(1))
-    assert report.converged
+    assert report.converged is None  # it was not asked: the number of sweeps was known
 
 
 def test_the_order_of_colours_is_random():
@@ -330,6 +330,6 @@ def test_a_run_in_tiles_has_the_same_bits_on_any_number_of_threads(monkeypatch, 
         simulation = Simulation(bench.dense_bodies(600), dt=1e-2, solver=replace(solver, order=Coloured(worth=0)))
         simulation.run(steps=10)
         assert simulation.contacts.colouring.inner.any()
-        assert simulation.last_solve.converged
+        assert simulation.last_solve.converged is not False
         found.add(simulation.bodies.motion.tobytes() + simulation.contacts.forces.tobytes())
     assert len(found) == 1

@@ -45,6 +45,7 @@ def test_formulas_are_evaluated(text, at, value):
         ("1" + "+1" * 600, "characters"),
         ("-" * 200 + "1", "within each other"),
         ("1" + "0" * 400, "too large"),
+        ("1e999", "too large"),
     ],
 )
 def test_formulas_that_are_none(text, told):
@@ -53,10 +54,46 @@ def test_formulas_that_are_none(text, told):
     assert told in str(error.value)
 
 
-@pytest.mark.parametrize("text", ["1/t", "log(t)", "9**9**9**9", "sqrt(-1)", "(-1)**0.5"])
-def test_formulas_without_a_value(text):
-    with pytest.raises(ValueError, match="has no value at t = 0 s"):
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("1/t", "1 / t divides by zero"),
+        ("t**-1", "divides by zero"),
+        ("log(t)", "log(t) is no real number"),
+        ("sqrt(-1)", "sqrt(-1) is no real number"),
+        ("(-1)**0.5", "(-1) ** 0.5 is no real number"),
+        ("min(0, (t-1)**0.5)", "(t - 1) ** 0.5 is no real number"),
+        ("abs((t-1)**0.5)", "(t - 1) ** 0.5 is no real number"),
+        ("9**9**9**9", "too large"),
+        ("floor(9)**floor(9)**floor(9)", "too large"),
+        ("floor(9.5)**floor(9.5)**9**9", "too large"),
+        ("exp(1e4)", "exp(10000.0): it is too large"),
+        ("min(1, 1e200*1e200)", "1e+200 * 1e+200: it is too large"),
+        ("1/(1e200*1e200)", "1e+200 * 1e+200: it is too large"),
+        ("floor(1e308*10)", "too large"),
+        ("tanh(1e300/1e-300)", "too large"),
+    ],
+)
+def test_formulas_without_a_value(text, told):
+    """What has none is named, with its time, also where the rest of the formula would hide it."""
+    with pytest.raises(ValueError, match="has no value at t = 0 s") as error:
         evaluate(compile_formula(text), text, 0.0)
+    assert told in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("floor(2.7)", 2.0), ("floor(-2.5)", -3.0), ("abs(-2)", 2.0), ("min(3, 2)", 2.0), ("max(1, 2, 3)", 3.0),
+        ("step(0)", 1.0), ("+7", 7.0), ("-7", -7.0), ("2**10", 1024.0), ("2**-1", 0.5), ("(-2)**3", -8.0),
+        ("0**0", 1.0), ("7", 7.0), ("t", 0.0), ("1/4", 0.25), ("9007199254740993", 9007199254740992.0),
+    ],
+)  # fmt: skip
+def test_every_value_is_a_float(text, value):
+    """Whole numbers grow without bound, floats do not; 2^53 + 1 is no float."""
+    got = Formula(text).value(0)
+    assert type(got) is float
+    assert got == value
 
 
 def test_a_table_is_linear_or_smooth_and_constant_beyond_its_ends():

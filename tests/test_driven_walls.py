@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from builders import UP, belt, column, floor, grains, plane, settle
+from builders import UP, belt, column, exact, floor, grains, plane, settle
 
+from rigidgrains.detect.neighbours import Neighbours
 from rigidgrains.detect.shapes import Cylinder
 from rigidgrains.observe.measure import wall_forces
 from rigidgrains.simulation import Simulation
@@ -40,6 +41,37 @@ def test_rising_floor_carries():
     simulation = settle(bodies, dt=0.01, steps=10)
     np.testing.assert_allclose(bodies.velocity[:, 1], 0.5, rtol=1e-8)
     assert wall_forces(bodies, simulation.contacts)["floor"][1] == pytest.approx(-30.0, rel=1e-7)
+
+
+def heights(speed):
+    """Grains at rest side by side, each 0.02 radii higher than the one before, above a floor that rises at a speed."""
+    rise = 0.02 * np.arange(100)
+    position = np.stack([3.0 * np.arange(100), 1.0 + rise, np.zeros(100)], axis=1)
+    return grains(position, walls=[floor(drive=Drive(velocity=np.array([0.0, speed, 0.0])))]), rise
+
+
+@pytest.mark.parametrize("speed", [0.05, 0.24, 0.3, 0.45, 1.5])
+def test_whoever_a_driven_wall_can_reach_within_the_step_is_listed(speed):
+    """Nothing else moves, so only the way of the wall can make the lists anew, and it has to in time."""
+    bodies, rise = heights(speed)
+    neighbours = Neighbours()
+    bodies.motion[bodies.count, 1] = speed
+    for step in range(int(2.0 / speed)):
+        neighbours.refresh(bodies, 1.0)
+        reached = np.flatnonzero(rise <= speed * (step + 1))
+        assert set(reached) <= set(neighbours.walls[0].grains.tolist()), step
+        bodies.walls[0].shape.point[1] += speed
+    assert neighbours.builds > 1 or speed == 1.5  # one list is enough for a single step
+
+
+@pytest.mark.parametrize("speed", [0.05, 0.24, 0.3, 0.45, 1.5])
+def test_a_rising_floor_takes_up_what_is_at_rest(speed):
+    """Without restitution those that it has reached ride on it, the others have not stirred."""
+    bodies, rise = heights(speed)
+    simulation = Simulation(bodies, dt=1.0, solver=exact())
+    for step in range(1, 1 + int(2.0 / speed)):
+        simulation.step()
+        np.testing.assert_allclose(bodies.position[:, 1], 1.0 + np.maximum(rise, speed * step), atol=1e-12)
 
 
 @pytest.mark.parametrize(("dimension", "share"), [(2, 1 / 3), (3, 2 / 7)])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -108,34 +110,112 @@ def test_fast_but_honest_motion_is_no_divergence():
 # Ctrl-C
 
 
-def test_interrupt_ends_cleanly():
-    """The first Ctrl-C ends the run after the step in hand; the old handler is back."""
-    before = signal.getsignal(signal.SIGINT)
-    counter = Counter()
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, None), (signal.SIGTERM, 143)])
+def test_an_interruption_raises_when_everything_is_safe(number, code):
+    """After the step in hand observers are finished, then Python's own exception comes; the old handlers are back."""
+    before = signal.getsignal(number)
+    counter, simulation = Counter(), resting()
 
     def press(simulation):
         if simulation.steps == 4:
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), number)
 
-    report = resting().observe(press).observe(counter).run(steps=1000)
-    assert report.stopped == "interrupted"
-    assert report.steps in (4, 5)
-    assert counter.log[-1] == ("finish", report.steps)
+    simulation.observe(press).observe(counter)
+    with pytest.raises(KeyboardInterrupt if code is None else SystemExit) as raised:
+        simulation.run(steps=1000)
+    assert code is None or raised.value.code == code
+    assert counter.log[-1] == ("finish", 4)
+    assert simulation.report().stopped == "interrupted"
+    assert (simulation.whole, simulation.midway) == (True, False)
+    assert signal.getsignal(number) is before
+    simulation.observe(lambda now: None)
+    assert simulation.run(steps=3).steps == 7  # it goes on from where it was
+
+
+def press_now(*_):
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_a_loop_over_parameters_ends_with_the_run_that_was_interrupted():
+    done = []
+
+    def loop():
+        for mu in (0.1, 0.2, 0.3):
+            simulation = resting()
+            if mu == 0.2:
+                simulation.observe(press_now, every=5)
+            done.append(simulation.run(steps=10).steps)
+
+    with pytest.raises(KeyboardInterrupt):
+        loop()
+    assert done == [10]
+
+
+def test_an_interruption_while_observers_finish_waits_for_them():
+    """The last state is being written: the run is complete, and the loop around it still ends."""
+
+    class Slow(Counter):
+        def finish(self, simulation):
+            press_now()
+            super().finish(simulation)
+
+    slow, other, simulation = Slow(), Counter(), resting()
+    simulation.observe(other).observe(slow)
+    with pytest.raises(KeyboardInterrupt):
+        simulation.run(steps=3)
+    assert slow.log[-1] == other.log[-1] == ("finish", 3)
+    assert simulation.report().stopped == ""
+
+
+def test_an_interruption_in_a_run_within_a_run_ends_both():
+    inner, outer, counter = resting(), resting(), Counter()
+    inner.observe(press_now, every=2)
+    outer.observe(counter).observe(lambda now: inner.run(steps=100), every=3)
+    with pytest.raises(KeyboardInterrupt):
+        outer.run(steps=100)
+    assert (inner.steps, outer.steps) == (2, 3)
+    assert inner.report().stopped == outer.report().stopped == "interrupted"
+    assert counter.log[-1] == ("finish", 3)
+
+
+def test_the_error_of_an_observer_wins_over_an_interruption():
+    """As in Python itself: what goes wrong while one cleans up is what is told."""
+
+    def fail(now):
+        press_now()
+        raise ArithmeticError("mine")
+
+    counter, simulation = Counter(), resting()
+    simulation.observe(counter).observe(fail)
+    with pytest.raises(ArithmeticError, match="mine"):
+        simulation.run(steps=5)
+    assert counter.log[-1] == ("finish", 1)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_runs_in_other_threads_are_not_asked():
+    """Only the main thread hears signals; handlers are left alone elsewhere."""
+    found, before = [], signal.getsignal(signal.SIGINT)
+    thread = threading.Thread(target=lambda: found.append(resting().run(steps=20).steps))
+    thread.start()
+    thread.join()
+    assert found == [20]
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_second_interrupt_ends_at_once():
-    """Two Ctrl-C raise KeyboardInterrupt, and observers still finish."""
+@pytest.mark.parametrize("again", [signal.SIGINT, signal.SIGTERM])
+def test_second_interrupt_ends_at_once(again):
+    """The second raises where it is, and observers still finish."""
     counter = Counter()
 
     def press_twice(simulation):
-        for _ in range(2):
-            os.kill(os.getpid(), signal.SIGINT)
+        for number in (signal.SIGINT, again):
+            os.kill(os.getpid(), number)
             for _ in range(1000):  # let the handler run
                 pass
 
     simulation = resting().observe(counter).observe(press_twice)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt if again == signal.SIGINT else SystemExit):
         simulation.run(steps=1000)
     assert counter.log[-1] == ("finish", 1)
 
@@ -161,6 +241,18 @@ def test_bad_end(ask):
     (name, value), *_ = ask.items()
     with pytest.raises(ValueError, match=f"{name} = {value}"):
         resting().run(**ask)
+
+
+def test_an_end_that_is_past_is_told():
+    """No step is taken; a run that finds itself at its end, to a step, has nothing to be told."""
+    simulation = resting()
+    simulation.run(until=0.105)
+    assert simulation.time == pytest.approx(0.11)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert simulation.run(until=0.105).steps == 11
+    with pytest.warns(UserWarning, match=r"until = 0\.05 s is past, .* at t = 0\.11 s: no step is taken"):
+        assert simulation.run(until=0.05).steps == 11
 
 
 def test_bad_interval():

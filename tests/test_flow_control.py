@@ -23,6 +23,27 @@ def loose(**control):
     return scene
 
 
+@pytest.mark.parametrize("component", ["xx", "yy", "xy"])
+def test_a_cell_yields_to_a_stress_by_the_inertia_of_its_grains(component):
+    """Grains without contacts: m b^2/12 dL/dt = -Omega P. So many grains on a lattice that goes with the flow have
+    sum m x^2 = m b^2/12 (1 - 1/k^2), k to a side: an even spread, seen from outside the code."""
+    a, b = ("xyz".index(axis) for axis in component)
+    sides, k, pressure, dt = np.array([12.0, 20.0]), 40, 3.0, 1e-3
+    grid = (np.arange(k) + 0.5) / k - 0.5
+    scene = rg.Scene(dimension=2)
+    stress = {component: pressure}
+    scene.set_cell(lower=[0, 0], upper=sides.tolist(), stress=stress)
+    places = np.stack(np.meshgrid((grid + 0.5) * sides[0], (grid + 0.5) * sides[1]), axis=-1).reshape(-1, 2)
+    scene.add_grains(positions=places.tolist(), radius=0.01, density=2.0)
+    simulation = Simulation(scene, dt=dt)
+    simulation.step()
+    assert simulation.contacts.forces.max(initial=0.0) == 0.0
+    bodies = simulation.bodies
+    spread = float(bodies.mass @ ((places[:, b] - 0.5 * sides[b]) ** 2)) / (1.0 - 1.0 / k**2)
+    gained = -dt * sides.prod() * pressure / spread
+    assert bodies.flow[a, b] == pytest.approx(gained, rel=1e-9)
+
+
 @pytest.mark.parametrize("rate", ["0.9*cos(3*t)", lambda t: 0.9 * math.cos(3.0 * t)])
 def test_oscillating_shear_has_its_strain_after_every_step(rate):
     """The rate of a step is its mean: the lean is b times the integral, whatever dt, through many reversals."""

@@ -194,6 +194,51 @@ def test_every_scene_file_loads():
         assert load_scene(Path(__file__).parent.parent / "src" / "rigidgrains" / "gallery" / f"{name}.toml").title
 
 
+def slope(position: np.ndarray, mass: np.ndarray) -> float:
+    """Angle (deg) of a heap by its moments: a triangle has its mean height at H/3, its mean |x| at L/3."""
+    on = position[:, 1] > 0.0
+    x, height, mass = position[on, 0], position[on, 1], mass[on]
+    aside = np.abs(x - np.average(x, weights=mass))
+    return math.degrees(math.atan(np.average(height, weights=mass) / np.average(aside, weights=mass)))
+
+
+def poured(rolling: float, **inflow) -> dict:
+    """The words of the heap with another rolling friction (m)."""
+    words = tomllib.loads(scene_text("heap"))
+    words["material"][0]["rolling"] = rolling
+    words["inflow"][0] |= inflow
+    return words
+
+
+def test_a_small_heap_is_steeper_with_more_rolling_friction():
+    """As Zhou et al. (2001) found for spheres. Fewer grains, a table of half the size, half the height of the fall."""
+    angle = []
+    for rolling in (5e-5, 5e-4):
+        words = poured(rolling, total=60, rate=120, region=[[-0.015, 0.06], [0.015, 0.08]])
+        words["plane"][0]["size"] = 0.14
+        simulation = Simulation(Scene(**words), dt=4e-4)
+        simulation.run(until=1.0)
+        angle.append(slope(simulation.bodies.position, simulation.bodies.mass))
+    assert angle[1] > angle[0] + 5.0
+
+
+@pytest.mark.slow
+def test_the_heap(run):
+    """Between the angles of glass beads of its size in wide and in thin cells; flatter with less rolling friction.
+
+    Zhou et al. (2002): theta0 (1 + exp(-0.18 w/d)) with theta0 = 29.6 d^-0.206, d in mm, in a cell of width w.
+    """
+    report, state, _ = run("heap")
+    angle, wide = slope(state.position, state.mass), 29.6 * 10.0**-0.206
+    assert wide < angle < wide * (1.0 + math.exp(-0.18))
+    assert report.inflows["spout"]["grains"] == 220
+    assert report.grains + report.outlets["edge"]["grains"] == 220
+    words = poured(5e-5)
+    flat = Simulation(Scene(**words))
+    flat.run(until=words["run"]["until"])
+    assert slope(flat.bodies.position, flat.bodies.mass) < angle - 3.0
+
+
 @pytest.mark.slow
 def test_the_silo(run):
     """No grain is lost, and the rate is near that of a free-falling arch, phi rho (pi/4) D sqrt(g D).

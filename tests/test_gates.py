@@ -98,6 +98,21 @@ def test_a_formula_that_fails_ends_the_run_with_the_state_before():
     assert bodies.velocity[0, 1] == pytest.approx(-G * 0.1)
 
 
+def test_a_formula_that_becomes_complex_is_told_with_its_place_and_time():
+    """(0.05 - t)**0.5 has no real value from t = 0.05 s on, also where min() would hide it."""
+    scene = rg.Scene(dimension=2, gravity=(0, -G), friction=0.5)
+    scene.add_grains(positions=[(0.0, 0.5)], radius=0.1)
+    scene.add_piston("lid", point=(0, 2), normal=(0, -1), mass=1.0, load="min(0, (0.05 - t)**0.5)")
+    simulation = Simulation(scene, dt=0.01)
+    told = (
+        r"step 6 cannot begin: formula 'min\(0, .*' has no value at t = 0\.05\d* s: \(0\.05 - t\) \*\* 0\.5 is no real"
+    )
+    with pytest.raises(rg.StageError, match=told) as error:
+        simulation.run(steps=30)
+    assert "wall 'lid'" in str(error.value)
+    assert simulation.steps == 5
+
+
 @pytest.mark.parametrize("stop", [1, 30, 49, 50, 51])
 def test_a_run_with_courses_and_gates_resumes_to_the_bit(tmp_path, stop):
     def scene():

@@ -41,6 +41,32 @@ def test_a_grain_hangs_while_its_weight_is_less_than_the_cohesion(law, dimension
             assert simulation.contacts.force[0] == pytest.approx([0, -weight, 0], abs=1e-9)
 
 
+@pytest.mark.parametrize("law", [(5.0,), (5.0, 0.1), (5.0, 0.1, 0.03)], ids=["contact", "range", "bridge"])
+@pytest.mark.parametrize("overlap", [0.003, 0.03, 0.3])
+def test_an_overlap_pulls_no_more_than_a_contact(law, overlap):
+    """F(g) = F for g <= 0: a grain that is a tenth of the decay, or ten of it, too deep hangs by F, and not by more."""
+    for weight, stays in ((4.999, True), (5.001, False)):
+        bodies = grains(
+            [[0, -1 + overlap, 0]], mass=weight / G, walls=[plane([0, 0, 0], -UP, "ceiling")], laws=[Cohesion(*law)],
+            gravity=[0, -G, 0],
+        )  # fmt: skip
+        simulation = rg.Simulation(bodies, dt=1e-2)
+        simulation.step()
+        assert simulation.contacts.attraction[0] == pytest.approx(5.0, rel=1e-15)
+        fall = 0.0 if stays else (weight - 5.0) / (weight / G) * 1e-2  # (g - F/m) dt
+        assert simulation.bodies.velocity[0, 1] == pytest.approx(-fall, abs=1e-12)
+
+
+@pytest.mark.parametrize("decay", [math.inf, 0.03])
+def test_an_overlap_adds_nothing_to_the_energy_of_a_bond(decay):
+    """The work to part two grains is counted from contact: minus the integral of F exp(-g/decay) up to the range."""
+    reach = 0.1
+    work = 5.0 * reach if decay == math.inf else 5.0 * decay * (1.0 - math.exp(-reach / decay))
+    gap = np.array([0.0, -0.003, -0.03, -0.3])
+    energy = bond_energy(gap, np.full(4, 5.0), np.full(4, reach), np.full(4, decay))
+    assert energy == pytest.approx(-work, rel=1e-14)
+
+
 def test_without_range_a_contact_that_came_off_is_free():
     simulation = hanging(5.001, Cohesion(5.0))
     simulation.run(steps=2)

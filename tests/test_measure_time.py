@@ -270,6 +270,10 @@ def test_measure_over_a_run_and_its_file(tmp_path):
     assert record["step"].tolist() == [2, 4, 5]  # the last one too
     assert record["coordination.backbone"].shape == (3, 40)
     assert record["sigma.contact"].shape == (3, 2, 2)
+    np.testing.assert_array_equal(record["sigma.total"], record["sigma.contact"] + record["sigma.kinetic"])
+    np.testing.assert_allclose(record["sigma.pressure"], np.trace(record["sigma.total"], axis1=1, axis2=2) / 2.0)
+    with pytest.raises(KeyError, match=r"no column is called 'sigma\.nothing'; there are step, time, height"):
+        record["sigma.nothing"]
     np.testing.assert_allclose(record["time"], [0.04, 0.08, 0.1])
     with Trajectory(path) as trajectory:
         again = measure.over([frame for frame in trajectory if frame.step], height, measure.coordination, **pick)

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import struct
 import sys
 from html import unescape
 from html.parser import HTMLParser
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from builders import floor, grains, plane
+from builders import floor, grains, plane, triangular
 
 import rigidgrains as rg
 from rigidgrains.trajectory.errors import TrajectoryError
@@ -252,6 +253,19 @@ def test_the_embedded_view_works_in_a_browser(run: Any, tmp_path: Path) -> None:
         assert "2 grains" in inside.inner_text("#facts")
         assert complaints == []
         browser.close()
+
+
+def test_figures_show_themselves() -> None:
+    """What IPython asks of the value of a cell where nothing was said of Matplotlib: a picture, and its size."""
+    history = rg.History()
+    simulation = rg.Simulation(triangular(3, 3), dt=1e-2).observe(history)
+    simulation.run(steps=3)
+    for figure in (rg.draw_packing(simulation), rg.draw_history(history)):
+        data, shown = figure._repr_png_()
+        assert data.startswith(b"\x89PNG")
+        width, height = struct.unpack(">II", data[16:24])  # of the header
+        assert shown["width"] / shown["height"] == pytest.approx(width / height, rel=0.01)
+        assert width / 3 < shown["width"] < width
 
 
 # The notebooks of the docs

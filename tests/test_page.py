@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,7 +19,7 @@ import pytest
 
 import rigidgrains as rg
 from rigidgrains.view.page import PageError, write_page
-from rigidgrains.view.page.html import GROUP
+from rigidgrains.view.page.html import GROUP, fill_template
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking"]
@@ -346,6 +347,62 @@ def test_bad_requests_are_refused_in_one_line(runs: dict[int, Path], tmp_path: P
     done = command("view", "notes.txt", folder=tmp_path)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "no trajectory" in done.stderr
+
+
+WILD = [
+    "{{frames}}",
+    "{{head}}",
+    "{{script}} {{nonce}}",
+    "{{what}}",
+    "</script><script>alert(1)</script>",
+    "<!-- a",
+    "\\1 $& '\"",
+]
+
+
+@pytest.mark.parametrize("title", WILD)
+def test_titles_and_names_are_text_whatever_they_look_like(title: str, tmp_path: Path) -> None:
+    """Marks of the template and tags: the title is shown, comes back from the JSON as it was, and all else stays."""
+    plain, path = tmp_path / "plain.html", tmp_path / "wild.html"
+    for name, file in (("a title", plain), (title, path)):
+        scene = rg.Scene(dimension=2, title=name, run={"dt": 1e-3})
+        scene.add_grains(name=name, positions=[[0.0, 1.0]], radius=0.5)
+        scene.add_plane(name, point=[0, 0], normal=[0, 1])
+        with rg.Trajectory(write_run(scene, file.with_suffix(".vtkhdf"), steps=1, every=1)) as trajectory:
+            write_page(trajectory, file)
+    text = path.read_text(encoding="utf-8")
+    shown = Texts()
+    shown.feed(text)
+    assert shown.texts["title"] == shown.texts["h1"] == title
+    head = json.loads(shown.texts["head"])
+    assert head["title"] == title
+    assert text.count("<script") == plain.read_text(encoding="utf-8").count("<script")
+    top, bottom = fill_template({"title": title}, policy="", nonce="secret")
+    assert "secret" not in Texts.of(top + bottom)["h1"]
+
+
+class Texts(HTMLParser):
+    """Text of the title, of headings and of scripts with an id, as a browser reads it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: dict[str, str] = {}
+        self._at = ""
+
+    @classmethod
+    def of(cls, text: str) -> dict[str, str]:
+        parser = cls()
+        parser.feed(text)
+        return parser.texts
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._at = dict(attrs).get("id") or "" if tag == "script" else tag
+
+    def handle_endtag(self, tag: str) -> None:
+        self._at = ""
+
+    def handle_data(self, data: str) -> None:
+        self.texts[self._at] = self.texts.get(self._at, "") + data
 
 
 def test_the_scene_script_is_the_built_one() -> None:

@@ -203,3 +203,26 @@ def test_a_million_grains_on_a_lattice_take_seconds():
     bodies = scene.build()
     assert bodies.count == 1_000_000
     assert time.perf_counter() - start < 15.0
+
+
+@pytest.mark.parametrize("placement", ["lattice", "random", "dense"])
+def test_who_fills_the_region_is_named(placement):
+    """100 disks of radius 0.5 fill pi/4 of a region of 10 x 10 beside another one."""
+    scene = Scene(dimension=2)
+    scene.add_grains(name="far", count=5, radius=0.5, region=[[20, 20], [30, 30]])
+    scene.add_grains(name="first", count=100, radius=0.5, region=[[0, 0], [10.001, 10.001]], placement="lattice")
+    scene.add_grains(name="second", count=40, radius=0.5, region=[[0, 0], [10.001, 10.001]], placement=placement)
+    with pytest.raises(SceneError, match=r"grains\[2\]\.count.*a region of its own for each group") as error:
+        scene.build()
+    assert "group 'first' fills 79% of the region; take a larger region, fewer or smaller grains" in str(error.value)
+    assert "far" not in str(error.value)
+    if placement == "dense":
+        assert "placement = 'random' for all groups in it if they fill less than half" in str(error.value)
+
+
+def test_random_placement_of_two_groups_works_as_the_message_says():
+    """Together they fill less than half of the region: 2 * 30 * pi/4 / 100 = 0.47."""
+    scene = Scene(dimension=2)
+    for name in ("first", "second"):
+        scene.add_grains(name=name, count=30, radius=0.5, region=[[0, 0], [10, 10]], placement="random")
+    assert scene.build().count == 60

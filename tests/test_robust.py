@@ -6,7 +6,6 @@ import copy
 import math
 import os
 import pickle
-import signal
 import subprocess
 import sys
 import threading
@@ -202,14 +201,6 @@ def test_a_simulation_can_be_copied_and_stored():
     for each in (simulation, twin, stored):
         each.run(steps=5)
     assert simulation.bodies.motion.tobytes() == twin.bodies.motion.tobytes() == stored.bodies.motion.tobytes()
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_a_request_to_terminate_ends_cleanly():
-    simulation = Simulation(column(2), dt=0.01)
-    simulation.observe(lambda sim: os.kill(os.getpid(), signal.SIGTERM), every=3)
-    assert simulation.run(steps=100).stopped == "interrupted"
-    assert simulation.steps == 3
 
 
 @pytest.mark.parametrize("setting", [{"HOME": "/nonexistent", "XDG_CACHE_HOME": ""}, {"XDG_CACHE_HOME": "/proc/none"}])

@@ -57,7 +57,34 @@ CASES = [
     ({"grains": [{**GRAINS, "radius": [1, 2, 3]}]}, "grains[0].radius", ["radii = [...]"]),
     ({"grains": [{**GRAINS, "radius": {"mean": 1}}]}, "grains[0].radius.std", ["missing", "standard deviation"]),
     ({"grains": [{**GRAINS, "radius": {}}]}, "grains[0].radius", ["values and shares", "mean and std"]),
-    ({"grains": [{**GRAINS, "radius": {"values": [1], "shares": [1, 2]}}]}, "grains[0].radius.shares", ["one share"]),
+    (
+        {"grains": [{**GRAINS, "radius": {"values": [1], "shares": [1, 2]}}]},
+        "grains[0].radius.shares",
+        ["one share for each value", "1 values and 2 shares", "remove some", "given: [1.0, 2.0]"],
+    ),
+    (
+        {"grains": [{**COUNT, "radius": {"values": [0.1, 0.2, 0.3], "shares": [1, 2], "by": "mass"}}]},
+        "grains[0].radius.shares",
+        ["3 values and 2 shares", "add some"],
+    ),
+    (
+        {"inflow": [{"name": "a", "rate": 1, "region": [[0, 0], [9, 9]], "radius": {"values": [1, 2], "shares": [1]}}]},
+        "inflow[0].radius.shares",
+        ["2 values and 1 shares"],
+    ),
+    (
+        {"grains": [{**COUNT, "name": "g"}], "force": [{"grains": "g", "force": [0, 1], "index": []}]},
+        "force[0].index",
+        ["names no grain", "remove index"],
+    ),
+    (
+        {
+            "grains": [{**COUNT, "name": "g"}],
+            "spring": [{"name": "s", "grains": "g", "stiffness": 1, "direction": [1, 0], "velocity": 1, "index": []}],
+        },
+        "spring[0].index",
+        ["names no grain"],
+    ),
     (
         {"grains": [{**GRAINS, "radius": {"mean": 1, "std": 0.1, "min": 3, "max": 2}}]},
         "grains[0].radius.min",

@@ -165,6 +165,27 @@ def test_a_pair_that_was_overlooked():
     assert "grain 0 and grain 1 overlap by 0.2 m" in certificate["missing contacts"].worst
 
 
+@pytest.mark.parametrize(("overlap", "seen"), [(1e-7, False), (1e-5, True), (1e-4, True)])
+def test_how_small_an_overlap_needs_a_contact(overlap, seen):
+    """One of a millionth of the smallest radius, 1 m here; for pairs of grains and for walls alike."""
+    frame = Frame.of(settle(grains([[0, 0, 0], [5, 0, 0]], velocity=[[1, 0, 0], [0, 0, 0]])))
+    frame.position[0, 0] = 3.0 + overlap
+    assert ("missing contacts" in broken(frame)) == seen
+    frame = Frame.of(settle(grains([[0, 5, 0]], walls=[floor()])))
+    frame.position[0, 1] = 1.0 - overlap
+    assert ("missing contacts" in broken(frame)) == seen
+
+
+@pytest.mark.parametrize(("more", "wrong"), [(0.0, False), (1e-8, True), (5e-4, True)])
+def test_the_cone_is_as_wide_as_mu_says(more, wrong):
+    """A sliding grain has |R_t| = mu R_n: any more of it is outside the cone, however little."""
+    bodies = grains([[0, 1, 0]], gravity=[0, -10, 0], friction=0.3, velocity=[[1, 0, 0]], walls=[floor()])
+    frame = Frame.of(settle(bodies))
+    assert abs(frame.contacts.force[0, 0]) == pytest.approx(0.3 * 10.0, rel=1e-12)
+    frame.contacts.force[0, 0] *= 1.0 + more
+    assert ("coulomb cone" in broken(frame)) == wrong
+
+
 def test_a_grain_behind_a_wall():
     """Every grain is held against every wall, not only those on the list."""
     frame = Frame.of(settle(grains([[0, 5, 0]], walls=[floor()])))

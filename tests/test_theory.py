@@ -32,7 +32,7 @@ def test_q_of_the_random_sweep_from_descents():
 
 
 def test_q_of_the_other_orders():
-    """A long wave decays by exp(-q (k d)^2) per sweep: along a chain, all at a time, colour after colour."""
+    """A long wave decays by exp(-q (k d)^2) per sweep: by sweeps along a chain, all at once, colour after colour."""
     k = 1e-3
     along = abs(cmath.exp(1j * k) / (2.0 - cmath.exp(-1j * k)))
     for order in ("Ordered", "Symmetric", "RandomBlocks"):

@@ -158,6 +158,38 @@ def test_restitution_keeps_its_law():
     assert simulation.bodies.velocity[0, 1] == pytest.approx(1.5)
 
 
+def pressed(**piston) -> Scene:
+    """A disk of radius 1 between a floor and a piston of 4 kg, 1 m above it, without gravity."""
+    scene = Scene(dimension=2, run={"dt": "auto"})
+    scene.add_grains(positions=[[1, 1]], radius=1)
+    scene.add_box(lower=(0, 0), upper=(2, 9), open=["top"])
+    scene.add_piston("lid", point=(0, 3), normal=(0, -1), mass=4.0, **piston)
+    return scene
+
+
+@pytest.mark.parametrize("piston", [{"area": 2.0}, {"between": ["left", "right"]}])
+@pytest.mark.parametrize("stress", [3.0, "3 + sin(t)"])
+def test_a_piston_under_stress_moves_like_one_under_the_same_load(piston, stress):
+    """F = 3 * 2 = 6 N, a = 1.5 m/s^2: the first step has a dt^2 = travel r, and the disk carries 6 N in the end."""
+    simulation = Simulation(pressed(stress=stress, **piston))
+    assert simulation.dt == pytest.approx(math.sqrt(0.1 / 1.5))
+    other = Simulation(pressed(load=6.0))
+    assert simulation.dt == other.dt
+    if stress == 3.0:
+        for one in (simulation, other):
+            one.run(until=4.0)
+            assert one.report().wall_force["bottom"][1] == pytest.approx(-6.0, rel=1e-6)
+        assert np.array_equal(simulation.step_sizes, other.step_sizes)
+
+
+def test_a_wall_driven_by_a_formula_moves():
+    """2 m/s towards a disk at rest, without gravity: the first step covers travel r."""
+    scene = Scene(dimension=2, run={"dt": "auto"})
+    scene.add_grains(positions=[[0, 5]], radius=1)
+    scene.add_plane("ram", point=(0, 0), normal=(0, 1), velocity=[0, "2*cos(t)"])
+    assert Simulation(scene).dt == pytest.approx(0.1 / 2.0)
+
+
 def test_walls_bound_the_step():
     """Swinging walls are followed through their period, and a wall that comes closer counts like a grain."""
     swing = plane([0, 0, 0], UP, "shaker", drive=Drive(amplitude=np.array([0, 1e-3, 0]), frequency=5.0))

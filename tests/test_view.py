@@ -366,6 +366,17 @@ def test_the_history_is_drawn(tmp_path):
     assert len(history) == 40
 
 
+def test_names_in_a_legend_are_text(tmp_path):
+    """Dollars begin no mathematics: a wall may have any name."""
+    scene = Scene(dimension=2, gravity=(0, -9.81))
+    scene.add_grains(positions=[(0, 0.01)], radius=0.01)
+    scene.add_plane(r"5 $ and $\frac", point=(0, 0), normal=(0, 1))
+    history = History()
+    Simulation(scene, dt=1e-3).observe(history).run(steps=5)
+    figure = draw_history(history, tmp_path / "history.png")
+    assert figure.axes[4].get_legend().get_texts()[0].get_text() == r"5 \$ and \$\frac"
+
+
 def test_a_force_line_without_length_is_no_division_by_zero(monkeypatch):
     """Where positions are so large that a radius is lost in rounding."""
     place = np.full((2, 3), 1e20)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .bodies import Bodies
     from .cell import Cell, CellError
     from .fclib import read_problem, save_problem, solve_problem
+    from .laws.base import Law, Rows
     from .laws.cohesion import Cohesion
     from .laws.friction import SpeedFriction, StaticFriction
     from .laws.restitution import Restitution
@@ -35,15 +36,19 @@ if TYPE_CHECKING:
         OverlapCriterion,
         ResidualCriterion,
         RigidSweeps,
+        StateCriterion,
+        SweepCriterion,
+        Verdict,
     )
     from .solve.orders import Ordered, RandomBlocks
     from .solve.relaxed import RelaxedSweeps
+    from .solve.second_order import SecondOrder
     from .solve.sweeps import SolveReport, Sweeps
     from .springs import Springs
     from .stage.errors import StageError
     from .threads import get_threads, set_threads
     from .timestep import AutoStep
-    from .trajectory.errors import TrajectoryError
+    from .trajectory.errors import TrajectoryError, WriteError
     from .trajectory.frame import Frame
     from .trajectory.reader import Trajectory
     from .trajectory.resume import resume
@@ -69,6 +74,7 @@ _HOMES = {
     "Frame": "trajectory.frame",
     "GlobalCriterion": "solve.criteria",
     "History": "observe.history",
+    "Law": "laws.base",
     "LiveView": "view.live",
     "LocalCriterion": "solve.criteria",
     "Measure": "measure.record",
@@ -86,20 +92,26 @@ _HOMES = {
     "RigidSweeps": "solve.criteria",
     "Rigidity": "observe.rigidity",
     "Rolling": "laws.rolling",
+    "Rows": "laws.base",
     "Scene": "scene",
     "SceneError": "scene",
+    "SecondOrder": "solve.second_order",
     "Simulation": "simulation",
     "SolveReport": "solve.sweeps",
     "SpeedFriction": "laws.friction",
     "Springs": "springs",
     "StageError": "stage.errors",
+    "StateCriterion": "solve.criteria",
     "StaticFriction": "laws.friction",
     "StopRun": "observe.base",
     "StopWhenStatic": "observe.stop",
+    "SweepCriterion": "solve.criteria",
     "Sweeps": "solve.sweeps",
     "Trajectory": "trajectory.reader",
     "TrajectoryError": "trajectory.errors",
     "TrajectoryWriter": "trajectory.writer",
+    "Verdict": "solve.criteria",
+    "WriteError": "trajectory.errors",
     "draw_history": "view.series",
     "draw_packing": "view.packing",
     "draw_plots": "view.series",
@@ -132,6 +144,7 @@ __all__ = [
     "Frame",
     "GlobalCriterion",
     "History",
+    "Law",
     "LiveView",
     "LocalCriterion",
     "Measure",
@@ -149,20 +162,26 @@ __all__ = [
     "RigidSweeps",
     "Rigidity",
     "Rolling",
+    "Rows",
     "Scene",
     "SceneError",
+    "SecondOrder",
     "Simulation",
     "SolveReport",
     "SpeedFriction",
     "Springs",
     "StageError",
+    "StateCriterion",
     "StaticFriction",
     "StopRun",
     "StopWhenStatic",
+    "SweepCriterion",
     "Sweeps",
     "Trajectory",
     "TrajectoryError",
     "TrajectoryWriter",
+    "Verdict",
+    "WriteError",
     "draw_history",
     "draw_packing",
     "draw_plots",

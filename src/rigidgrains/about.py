@@ -74,10 +74,12 @@ def trajectory_facts(path: Path) -> Rows:
     """What a trajectory holds, in one screen."""
     import numpy as np
 
+    from .observe.report import convergence
+    from .trajectory.errors import reading
     from .trajectory.reader import Trajectory
     from .trajectory.resume import checkpoint_of
 
-    with Trajectory(path) as trajectory:
+    with Trajectory(path) as trajectory, reading(path):
         last, steps, times = trajectory[-1], trajectory.steps, trajectory.times
         size, n, contacts = path.stat().st_size, len(last), len(last.contacts)
         title = tomllib.loads(trajectory.scene).get("title")
@@ -105,6 +107,9 @@ def trajectory_facts(path: Path) -> Rows:
         ]
         rows.append(("certificate", f"of the last frame: {_certificate(last, path)}"))
         if report := trajectory.report:
+            made = int(report["steps"])
+            asked = int(report.get("asked_steps", made))  # not in earlier files
+            rows.append(("converged", convergence(int(report["converged_steps"]), asked, made)))
             rows.append(("rigidity", str(report["rigidity"]["verdict"])))
             rows += [("stopped", str(report["stopped"]))] * bool(report["stopped"])
             rows += [("warning", text) for text in report["warnings"]]
@@ -138,7 +143,9 @@ def _method(solver: Solver) -> str:
 
 
 def _sweeps(solver: Solver) -> str:
-    return f"{solver.sweeps} sweeps" if solver.criterion == "fixed" else f"at most {solver.max_sweeps} sweeps"
+    if solver.criterion == "fixed":
+        return f"{solver.sweeps} sweeps, convergence not asked"
+    return f"at most {solver.max_sweeps} sweeps" + (", convergence not asked" if solver.criterion == "rigid" else "")
 
 
 def _flow(inflow: Any) -> str:

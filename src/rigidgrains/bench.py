@@ -42,26 +42,45 @@ RADIUS = math.sqrt(3.0) / 2.0  # touching spheres on a bcc lattice whose cubes h
 
 
 def run(
-    sizes: tuple[int, ...] = (10_000, 100_000, 1_000_000), repeats: int = 7, typical: int = TYPICAL
+    sizes: tuple[int, ...] = (10_000, 100_000, 1_000_000),
+    repeats: int = 7,
+    typical: int = TYPICAL,
+    tell: Callable[[float, str], None] | None = None,
 ) -> dict[str, Any]:
-    """All figures as one dictionary, ready for JSON."""
+    """All figures as one dictionary, ready for JSON.
+
+    tell : is told which share of the parts is done, and which comes next
+    """
     from .bench_step import shares, speed_up
 
     rates: dict[str, dict[str, float]] = {"ordered": {}, "random": {}, "coloured": {}}
+    parts: dict[str, Callable[[], Any]] = {
+        "search_over_sweep": lambda: search_over_sweep(typical, repeats),
+        "shares": lambda: shares(typical),
+        "threads": get_threads,
+        "speed_up": lambda: speed_up(typical),
+        "start_seconds": start_seconds,
+        "import_seconds": lambda: _child(f"import time; t = {CLOCK}; import rigidgrains; print({CLOCK} - t)"),
+        "bytes_per_grain": lambda: _child(f"from rigidgrains import bench; print(bench.bytes_per_grain({TYPICAL}))"),
+    }
+    done, whole = 0, len(sizes) * len(rates) + len(parts)
+
+    def begin(what: str) -> None:
+        nonlocal done
+        if tell is not None:
+            tell(done / whole, what)
+        done += 1
+
     for grains in sizes:
         for order, rate in rates.items():
+            begin(f"{order} sweeps, {grains:,} grains")
             _, problem = dense_problem(grains, coloured=order == "coloured")
             rate[str(grains)] = problem.count / sweep_seconds(problem, order, repeats)
-    return {
-        "updates_per_second": rates,
-        "search_over_sweep": search_over_sweep(typical, repeats),
-        "shares": shares(typical),
-        "threads": get_threads(),
-        "speed_up": speed_up(typical),
-        "start_seconds": start_seconds(),
-        "import_seconds": _child(f"import time; t = {CLOCK}; import rigidgrains; print({CLOCK} - t)"),
-        "bytes_per_grain": _child(f"from rigidgrains import bench; print(bench.bytes_per_grain({TYPICAL}))"),
-    }
+    figures: dict[str, Any] = {"updates_per_second": rates}
+    for name, part in parts.items():
+        begin(name.replace("_", " "))
+        figures[name] = part()
+    return figures
 
 
 def describe(figures: dict[str, Any]) -> list[tuple[str, str]]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .cell import Cell, make_cell_rows
 from .compiled import kernel
 from .laws.base import Law
+from .laws.tables import as_table, check_tables
 from .memory import on_lines
 from .stage.course import Courses
 from .threads import in_parts
@@ -42,7 +43,7 @@ class Bodies:
                 Fixed and driven walls have zero mobility; a rotating wall lends each of its contacts a row of its own.
                 A cell that deforms has three rows, see `flow`; then v is the velocity less that of the flow.
     orientation : (n,) rad in 2D, (n, 4) unit quaternions (w, x, y, z) in 3D
-    material  : (n,) row of each grain in the friction table
+    material  : (n,) row of each grain in the friction table, and in the tables of laws; see laws/tables.py
     force     : (n, 3) N, external force without gravity; (0, 3) when there is none
     gravity   : (3,) m/s^2
     friction  : (k, k) coefficient of each pair of materials
@@ -83,6 +84,7 @@ class Bodies:
         if len(self.id) != self.count:
             self.id = np.arange(self.count)
         self.motion = on_lines(self.motion)
+        check_tables(self)
 
     @classmethod
     def assemble(
@@ -109,10 +111,7 @@ class Bodies:
         walls = walls or []
         n = len(radius)
         radius = np.array(radius, dtype=float)
-        friction = np.array(friction, dtype=float, ndmin=2)
-        named = np.array([*np.unique(material), *(wall.material for wall in walls)])
-        if named.size and (named.min() < 0 or named.max() >= len(friction)):
-            raise ValueError(f"material {named.max()} has no row in a friction table of {len(friction)}; give it one")
+        friction = as_table("friction", friction)
         volume = np.pi * radius**2 if dimension == 2 else 4.0 / 3.0 * np.pi * radius**3
         mass = density * volume
         flows = cell is not None and cell.moves

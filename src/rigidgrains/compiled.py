@@ -94,10 +94,19 @@ def compile_ahead() -> None:
     _cold = False
 
 
+def compile_seconds() -> float:
+    """s, that this process has spent on compiling so far; what comes from the cache is not compiled."""
+    return float(_compiling.duration) if _compiling.done else 0.0
+
+
 _ensure_cache_folder()
 _cold = not _forget_stale_kernels()
 
 from numba import njit  # noqa: E402  (the cache folder must be set before Numba is imported)
+from numba.core import event  # noqa: E402
+
+_compiling = event.TimingListener()  # a kernel that is compiled for another one counts once; loading does not count
+event.register("numba:compile", _compiling)
 
 _common: Any = {"error_model": "numpy", "no_cfunc_wrapper": True}  # nobody calls kernels from C
 kernel = njit(cache=True, nogil=True, **_common)  # several may run side by side, see threads.py

@@ -12,22 +12,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .bodies import Bodies
+from .contact_columns import ContactColumns
 from .contact_rows import bring_over, deepest, fill_pairs, fill_wall
 from .detect.candidates import Candidates, PairCandidates, WallCandidates, choose, overlooked
 from .detect.colours import COLOURS, Colouring
 from .detect.neighbours import Neighbours
 from .detect.pairs import PairList
-from .laws.base import Rows, arrange
+from .laws.base import Ledger, Rows, arrange, check_rows
 from .memory import ROOM, Workspace, new_table, on_lines
 from .threads import in_parts
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
 
+OURS = f"{__package__}.laws."  # where laws live of which it is known what they write
+
 
 @dataclass
-class ContactProblem:
+class ContactProblem(ContactColumns):
     """What a solver sees. It finds the forces and leaves in `motion` the velocities that go with them.
+
+    Columns of `geometry` and `forces` also have names, see ContactColumns: `problem.normal`, `problem.friction`, ...
 
     motion   : (bodies, 8) v, s = lever * spin (m/s), 1/m, lever^2/I (1/kg); see Bodies
     pairs    : (c, 2) bodies 0 and 1; body 0 is always a grain
@@ -77,10 +82,10 @@ class ContactProblem:
     def points(self) -> Array:
         """(c, 3) m, contact points."""
         i = self.pairs[:, 0]
-        return self.position[i] + (self.radius[i] + 0.5 * self.geometry[:, 7])[:, None] * self.geometry[:, 0:3]
+        return self.position[i] + (self.radius[i] + 0.5 * self.gap)[:, None] * self.normal
 
 
-class Contacts:
+class Contacts(ContactColumns):
     """Contact rows of the present step, and the forces of the previous one until they are carried over.
 
     Grain pairs come first, in the order of their neighbour list, then the contacts of each wall in turn.
@@ -102,6 +107,7 @@ class Contacts:
         self.branch: Array | None = None
         self.attraction: Array | None = None
         self._rows: Rows | None = None
+        self.ledger = Ledger()
         self._work = Workspace()
 
     @classmethod
@@ -147,24 +153,14 @@ class Contacts:
         return self._forces[: self.count]
 
     @property
-    def normal(self) -> Array:
-        """(c, 3) unit vectors from body 0 to body 1."""
-        return self.geometry[:, 0:3]
-
-    @property
-    def gap(self) -> Array:
-        """(c,) m at the beginning of the step, negative for an overlap."""
-        return self.geometry[:, 7]
-
-    @property
     def force(self) -> Array:
         """(c, 3) N on body 1."""
-        return self.normal_force[:, None] * self.normal + self.forces[:, 1:4]
+        return self.normal_force[:, None] * self.normal + self.tangential_force
 
     @property
     def normal_force(self) -> Array:
-        """(c,) N, R_n: the first column of forces, less the attraction of laws that attract."""
-        return self.forces[:, 0] if self.attraction is None else self.forces[:, 0] - self.attraction
+        """(c,) N, R_n, negative where a contact pulls."""
+        return self.repulsion if self.attraction is None else self.repulsion - self.attraction
 
     def problem(self, bodies: Bodies, dt: float, before: Array | None = None) -> ContactProblem:
         """The arrays a solver works on."""
@@ -180,7 +176,7 @@ class Contacts:
         mu, gap to be closed (m); of extra columns: tangential velocity to be reached (m/s) and torque on
         body 1 (N m); attraction (N)
         """
-        columns = {"mu": self.geometry[:count, 6], "to_close": self.geometry[:count, 3]}
+        columns = {"mu": self.friction[:count], "to_close": self.to_close[:count]}
         if any(law.extended for law in bodies.laws):
             extra = np.zeros((0, 14)) if self.extra is None else self.extra[:count]
             turning = np.zeros((0, 3)) if self.extra is None else self.forces[:count, 4:7]
@@ -333,11 +329,23 @@ class Contacts:
         verdicts = [law.accepts(self._rows) for law in self._rows.bodies.laws]  # all of them are asked
         return all(verdicts)
 
+    def missed(self) -> float:
+        """The largest share of an energy that a law says the step has lost by its length."""
+        return 0.0 if self._rows is None else max(law.missed(self._rows) for law in self._rows.bodies.laws)
+
+    def take_back(self) -> None:
+        """Laws forget a step that is taken again, shorter."""
+        if self._rows is not None:
+            for law in self._rows.bodies.laws:
+                law.take_back(self._rows)
+
     def conclude(self) -> None:
-        """What laws remember of a step that was taken."""
+        """What laws remember of a step that was taken, and what they have booked."""
+        self.ledger = Ledger()
         if self._rows is not None:
             for law in self._rows.bodies.laws:
                 law.conclude(self._rows)
+            self.ledger = max(law.ledger for law in self._rows.bodies.laws)
             self._rows = None
 
     def _prepare(self, bodies: Bodies, dt: float, before: Array) -> None:
@@ -358,6 +366,8 @@ class Contacts:
         )  # fmt: skip
         for law in bodies.laws:
             law.prepare(self._rows)
+            if not type(law).__module__.startswith(OURS):
+                check_rows(self._rows, type(law).__name__)
 
     def overlooked(self, bodies: Bodies, neighbours: Neighbours, dt: float) -> Array | None:
         """Relative speeds (n,) with which to gather again, if a pair that is no contact would overlap; else None."""

@@ -58,18 +58,20 @@ def clear(paths: Iterable[Path]) -> None:
             raise ValueError(told) from None
 
 
-def reported_step(report: Path, history: Mapping[str, NDArray[np.float64]]) -> int | None:
+def reported_step(report: Path, history: Mapping[str, NDArray[np.float64]], last: Mapping[str, object]) -> int | None:
     """The step of which a report tells; None if there is none, or one that is not of the run with this history.
 
-    It is, if the history has that step with the same time and kinetic energy, to the bit.
+    It is, if the history, or the last report in the file, has that step with the same time and kinetic energy, to the
+    bit: a run that was interrupted has no row of that step.
     """
     try:
         told = json.loads(report.read_text(encoding="utf-8"))
-        step, time, energy = told["steps"], told["time"], told["kinetic_energy"]
+        step, time, energy = (told[name] for name in ("steps", "time", "kinetic_energy"))
     except (OSError, ValueError, TypeError, KeyError):
         return None
     same = (history["step"] == step) & (history["time"] == time) & (history["kinetic_energy"] == energy)
-    return int(step) if same.any() else None
+    own = [last.get(name) for name in ("steps", "time", "kinetic_energy")] == [step, time, energy]
+    return int(step) if own or same.any() else None
 
 
 def copies_of(path: Path, folder: Path, files: list[Path]) -> dict[Path, Path]:

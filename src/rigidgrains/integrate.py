@@ -5,12 +5,16 @@ v(t+dt) = v(t) + F(t+dt) dt / m and r(t+dt) = r(t) + v(t+dt) dt, Eqs. (dv) and (
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
 from .bodies import Bodies, S, V
 from .compiled import kernel
 from .flow import deform, free_flow
 from .stage.course import means
+from .stage.formula import NoValue
 from .stage.spring import set_springs
 from .threads import in_parts
 
@@ -19,23 +23,37 @@ def free_velocity(bodies: Bodies, time: float, dt: float) -> None:
     """Velocities at the end of the step without contact forces, Eq. (discr-free-veloc); walls follow their drive."""
     n = bodies.count
     if bodies.gravity_course is not None:
-        bodies.gravity = means(bodies.gravity_course, time, dt)
+        with of("gravity"):
+            bodies.gravity = means(bodies.gravity_course, time, dt)
     kick = dt * bodies.gravity
     in_parts(lambda first, last: _accelerate(first, last, bodies.motion, kick), n)
     if len(bodies.force):
         in_parts(lambda first, last: _push(first, last, bodies.motion, bodies.force, bodies.mass, dt), n)
     if bodies.springs:
-        set_springs(bodies, time, dt)
+        with of("springs"):
+            set_springs(bodies, time, dt)
         in_parts(lambda first, last: _push(first, last, bodies.motion, bodies.pull, bodies.mass, dt), n)
     for row, wall in enumerate(bodies.walls, start=n):
-        wall.prescribe(time, dt, bodies.walls)
+        with of(f"wall '{wall.name}'"):
+            wall.prescribe(time, dt, bodies.walls)
+            velocity = wall.drive.step_velocity(time, dt)
         if wall.guided:
             normal = wall.normal
             bodies.motion[row, V] += dt * (wall.load / wall.mass + bodies.gravity @ normal) * normal
         else:
-            bodies.motion[row, V] = wall.drive.step_velocity(time, dt)
+            bodies.motion[row, V] = velocity
     if bodies.flows:
-        free_flow(bodies, time, dt)
+        with of("cell"):
+            free_flow(bodies, time, dt)
+
+
+@contextmanager
+def of(what: str) -> Iterator[None]:
+    """Say of what a course has no value."""
+    try:
+        yield
+    except NoValue as problem:
+        raise NoValue(f"{problem} ({what})") from None
 
 
 def move(bodies: Bodies, dt: float) -> float:

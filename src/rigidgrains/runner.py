@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import shutil
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
+from .arguments import is_number
 from .cell import CellError
 from .folder import (
     PICTURE,
@@ -23,17 +24,19 @@ from .folder import (
     save_results,
     saved_problems,
 )
+from .observe.base import Interrupt
 from .observe.history import History
 from .observe.progress import Progress
 from .observe.report import Report
 from .observe.stop import StopWhenStatic
 from .outputs import check_outputs
 from .scene import Solver, load_scene
+from .scene.settings import ALIASES
 from .simulation import DivergenceError, Simulation
 from .solve.criteria import RigidSweeps
 from .stage.errors import StageError
 from .trajectory import store
-from .trajectory.errors import TrajectoryError, WriteError
+from .trajectory.errors import Mismatch, TrajectoryError, WriteError, damaged
 from .trajectory.reader import Trajectory
 from .trajectory.resume import resume
 from .trajectory.writer import Checkpoints, TrajectoryWriter
@@ -63,6 +66,28 @@ class Plan:
     colour: str
     until: float | None = None
     frame_time: float | None = None
+
+    @classmethod
+    def read(cls, path: Path, words: dict[str, Any]) -> Plan:
+        """The plan that was kept in a file; refused if it is of a later version, or none."""
+        known = {field.name for field in fields(cls)}
+        if unknown := sorted(words.keys() - known):
+            raise TrajectoryError(
+                f"{path}: how it was run has the unknown key {unknown[0]!r}, of a later version; update rigidgrains"
+            )
+        try:
+            plan = cls(**words)
+            least = {"last_step": 0, "every": 1, "frame_every": 1, "checkpoint_every": 1}
+            wrong = [name for name, low in least.items() if not _is_count(getattr(plan, name), low)]
+            times = ("stop_speed", "until", "frame_time")
+            wrong += [name for name in times if not _is_positive(getattr(plan, name))]
+        except TypeError as problem:
+            raise damaged(path, problem) from None
+        wrong += [name for name in ("every", "frame_every") if getattr(plan, name) is None]
+        if wrong or not isinstance(plan.colour, str):
+            name = (wrong or ["colour"])[0]
+            raise damaged(path, Mismatch(f"it was run with {name} = {getattr(plan, name)!r}"))
+        return plan
 
     def set_end(self, simulation: Simulation, until: float | None, steps: int | None) -> None:
         """Where to end: a time with dt = "auto", a number of the step otherwise."""
@@ -197,10 +222,10 @@ def resume_run(
     folder = path.parent
     with Trajectory(path) as trajectory:
         words = trajectory.run
-        reported = reported_step(folder / REPORT, trajectory.history)
+        reported = reported_step(folder / REPORT, trajectory.history, trajectory.report)
     if not words:
         raise TrajectoryError(f"{path} was written by a program; resume it there: rigidgrains.resume({path.name!r})")
-    plan = Plan(**words)
+    plan = Plan.read(path, words)
     if reported is None:
         remedy = f"not made by this run, as far as {path.name} knows: resume that in a folder of its own"
         check_outputs(*(folder / name for name in plan.results), force=force, remedy=remedy)
@@ -234,7 +259,8 @@ def _run(simulation: Simulation, plan: Plan, writer: TrajectoryWriter, history: 
     path = writer.path
     try:
         steps = None if plan.last_step is None else max(0, plan.last_step - simulation.steps)
-        report = simulation.run(until=plan.until, steps=steps)
+        with Interrupt() as interrupt:  # a run that is interrupted has results like any other
+            simulation.advance(until=plan.until, steps=steps, interrupt=interrupt)
     except (CellError, DivergenceError, StageError) as failure:
         _save(simulation, plan, path, plan.results)
         raise RunFailed(f"{failure} Saved in {path}.") from None
@@ -244,7 +270,7 @@ def _run(simulation: Simulation, plan: Plan, writer: TrajectoryWriter, history: 
         there = f"t = {simulation.time:g} s"
         raise RunFailed(f"there is not enough memory at {there}; go on elsewhere: rigidgrains resume {path}") from None
     _save(simulation, plan, path, plan.results)
-    return Outcome(report, path, writer.differing)
+    return Outcome(simulation.report(), path, writer.differing)
 
 
 def _save(simulation: Simulation, plan: Plan, path: Path, names: list[str]) -> None:
@@ -257,9 +283,19 @@ def _save(simulation: Simulation, plan: Plan, path: Path, names: list[str]) -> N
         raise RunFailed(told) from None
 
 
+def _is_count(value: Any, least: int) -> bool:
+    """A whole number from the least on, or none."""
+    return value is None or (is_number(value, whole=True) and value >= least)
+
+
+def _is_positive(value: Any) -> bool:
+    """A positive number, or none."""
+    return value is None or (is_number(value) and 0.0 < value < math.inf)
+
+
 def _chosen(method: str, settings: Solver) -> Solver:
     """Another method in place of the scene's, with its own defaults; the gap policy is the scene's."""
-    known = get_args(Solver.model_fields["method"].annotation)
+    known, method = get_args(Solver.model_fields["method"].annotation), ALIASES.get(method, method)
     if method not in known:
         raise ValueError(f"--solver {method} is unknown; choose one of {', '.join(known)}")
     return settings if method == settings.method else Solver(method=method, gap=settings.gap, slack=settings.slack)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time as clock
+import warnings
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -15,14 +16,16 @@ from . import integrate
 from .arguments import check_end, check_scene, check_seed
 from .bodies import Bodies, keep_motion, top_speed
 from .cell import CellError
-from .compiled import compile_ahead
+from .compiled import compile_ahead, compile_seconds
 from .contacts import Contacts
 from .detect.neighbours import Neighbours
 from .flow import LARGEST, strain_rate
+from .laws.tables import check_tables
 from .memory import give_back
 from .observe.base import Interrupt, Observer, StopRun, Trigger
 from .observe.report import Report, Tally
-from .solve.choose import choose_solver
+from .observe.tally import INTERRUPTED
+from .solve.choose import check_solver, choose_solver
 from .solve.sweeps import SolveReport, Sweeps
 from .sorting import sort_grains
 from .stage.errors import StageError
@@ -79,6 +82,8 @@ class Simulation:
             sort = scene.run.sort if sort is None else sort
         if self.bodies.count == 0 and not (self.bodies.stage and self.bodies.stage.inflows):
             raise ValueError("there are 0 grains to simulate; add some")
+        check_tables(self.bodies)
+        check_solver(self.solver, self.bodies)
         self.auto: AutoStep | None = None
         self._clock = Clock(0.0)
         self._sizes: list[float] = []
@@ -163,6 +168,7 @@ class Simulation:
         bodies = self.bodies
         if bodies.stage is not None:
             bodies.stage.set(self)
+        check_tables(bodies)
         if bodies.cell is not None:
             bodies.cell.check(float(bodies.radius.max(initial=0.0)))
         self.whole, self.midway = False, True
@@ -185,13 +191,21 @@ class Simulation:
             self._sizes.append(self.dt)
         self.whole, self.midway = True, False
         self.tally.add(self.last_solve, self.contacts.count, displacement, self.contacts.deepest, self.dt)
+        self.tally.book(self.contacts.ledger)
 
     def _find_forces(self) -> SolveReport:
         """Neighbours, the time step if it is to be chosen, contacts and their forces."""
         self.neighbours.refresh(self.bodies, self.dt)
-        if self.auto is not None:
-            self._choose_step(self.auto)
-        return self._solve_contacts()
+        if self.auto is None:
+            return self._solve_contacts()
+        self._choose_step(self.auto)
+        found = self._solve_contacts()
+        while self.auto.too_long(self.dt, self.contacts.missed()):
+            self.contacts.take_back()
+            self._shorten(0.5 * self.dt)
+            self.auto.wish = self.dt
+            found = self._solve_contacts().after(found)
+        return found
 
     def _free_velocity(self) -> None:
         """Free velocities; a course that has no value at this time ends the run, with the state before."""
@@ -209,16 +223,20 @@ class Simulation:
 
     def _choose_step(self, auto: AutoStep) -> None:
         """Shorten the step to what the motion allows; lists that serve a longer step serve a shorter one."""
-        bodies, tried = self.bodies, self.dt
-        allowed = auto.allowed(bodies, self.neighbours, self._kept, tried)
+        tried = self.dt
+        allowed = auto.allowed(self.bodies, self.neighbours, self._kept, tried)
         if allowed < tried:
-            bodies.motion[: len(self._kept), :6] = self._kept
-            self._clock.change(allowed)
-            self._free_velocity()
+            self._shorten(allowed)
         if not self.time + self.dt > self.time:
             raise self._diverged(f"dt = 'auto' came down to {self.dt:.3g} s, and time stands still")
         if allowed < tried or not self._cut:
             auto.wish = self.dt
+
+    def _shorten(self, dt: float) -> None:
+        """Begin the step again, with another length."""
+        self.bodies.motion[: len(self._kept), :6] = self._kept
+        self._clock.change(dt)
+        self._free_velocity()
 
     def _solve_contacts(self) -> SolveReport:
         """Gather the contacts and find their forces; again, with more candidates, if the new motion calls for them."""
@@ -244,17 +262,19 @@ class Simulation:
             self._check_speed(bound, spent.sweeps)
             speed = self.contacts.overlooked(bodies, self.neighbours, dt)
             if speed is None and self.contacts.accepted():
-                break
-        return spent
+                return spent
+        left = "a law still refuses the forces" if speed is None else "pairs that were no candidates would overlap"
+        return replace(spent, converged=False, exhausted=True, why=f"{left} after {ATTEMPTS} attempts")
 
     def _nobody(self) -> SolveReport:
         """No grains, no contacts."""
         self.contacts = Contacts()
-        return SolveReport(sweeps=0, updates=0, converged=True, mean_force=0.0)
+        return SolveReport(sweeps=0, updates=0, converged=self.solver.told(True), mean_force=0.0)
 
     def observe(self, observer: Observer | Any, *, every: int = 1, interval: float | None = None) -> Simulation:
         """Call an observer (or any function of the simulation) after every so many steps.
 
+        A text that it returns ends the run, as its reason; None lets the run go on.
         interval : s, in place of every: after the first step that reaches each multiple of it
         """
         trigger = Trigger(observer, every, interval)
@@ -267,7 +287,7 @@ class Simulation:
         """What the observers have to remember: by the name of their class, those of one class in their order."""
         states: dict[str, list[Any]] = {}
         for trigger in self._triggers:
-            if state := trigger.observer.state():
+            if state := trigger.kept():
                 states.setdefault(type(trigger.observer).__name__, []).append(state)
         return states
 
@@ -278,38 +298,58 @@ class Simulation:
     def run(self, *, until: float | None = None, steps: int | None = None) -> Report:
         """Step until a time (s), for a number of steps, or until an observer says stop; returns the report.
 
-        Ctrl-C ends the run after the step in hand; a second Ctrl-C at once.
+        Ctrl-C ends the run after the step in hand and raises KeyboardInterrupt when all observers have finished and
+        files are closed; SIGTERM raises SystemExit(143). A second one raises at once. A time that has passed is told
+        by a warning, and no step is taken.
         """
         if until is None and steps is None:
             raise ValueError("run() needs an end: until = a time in seconds, or steps = a number")
         check_end(until, steps)
+        if until is not None and until < self.time - self.dt:
+            warnings.warn(
+                f"until = {until:g} s is past, the simulation is at t = {self.time:g} s: no step is taken; give a "
+                "later time, or steps = a number",
+                stacklevel=2,
+            )
+        with Interrupt() as interrupt:
+            self.advance(until=until, steps=steps, interrupt=interrupt)
+        interrupt.answer()
+        return self.report()
+
+    def advance(self, *, until: float | None, steps: int | None, interrupt: Interrupt) -> None:
+        """What `run` does, for those who answer interruptions themselves; every observer is finished, come what may."""
         end = self.last_step(until=until, steps=steps)
         expected = end - self.steps
         if self.auto is not None:  # it ends on time, however many steps that takes
             end, self.until = self.last_step(until=None, steps=steps), math.inf if until is None else until
-        started = clock.perf_counter()
+        started, compiled = clock.perf_counter(), compile_seconds()
         self.tally.stopped = ""
         begun: list[Observer] = []
         try:
             for trigger in self._triggers:
-                trigger.observer.start(self, int(expected))
+                answer = trigger.observer.start(self, int(expected))
                 begun.append(trigger.observer)
-            with Interrupt() as interrupt:
-                while self.steps < end and self.until - self.time > 1e-9 * self.dt and not interrupt.asked:
-                    self.step()
-                    for trigger in self._triggers:
-                        trigger.after_step(self)
-            if interrupt.asked:
-                self.tally.stopped = "interrupted"
+                trigger.obey(answer)
+            while self.steps < end and self.until - self.time > 1e-9 * self.dt:
+                if interrupt.asked:
+                    self.tally.stopped = INTERRUPTED
+                    break
+                self.step()
+                for trigger in self._triggers:
+                    trigger.after_step(self)
         except StopRun as reason:
-            self.tally.stopped = str(reason)
+            self.tally.stopped = str(reason) or "an observer ended the run"
+        except (KeyboardInterrupt, SystemExit):
+            self.tally.stopped = INTERRUPTED
+            raise
         finally:
             self.until = math.inf
-            self.tally.seconds += clock.perf_counter() - started
+            compiling = compile_seconds() - compiled
+            self.tally.seconds += clock.perf_counter() - started - compiling
+            self.tally.compiling += compiling
             with ExitStack() as farewell:  # every observer is finished, whatever happens to another
                 for observer in reversed(begun):
                     farewell.callback(observer.finish, self)
-        return self.report()
 
     def last_step(self, *, until: float | None, steps: int | None) -> float:
         """Number of the step at which a run would end; with dt = "auto", if steps stay as long as the last."""

@@ -18,6 +18,7 @@ from .bodies import Bodies
 from .compiled import kernel
 from .contacts import Contacts
 from .detect.neighbours import Neighbours
+from .laws.tables import check_tables
 from .solve.kernels import apply_forces, contact_velocity
 
 Array = NDArray[np.float64]
@@ -71,6 +72,7 @@ class Springs:
         4. Move: positions and orientations.
         """
         bodies, contacts, dt = self.bodies, self.contacts, self.dt
+        check_tables(bodies)
         if self.bonded and self.steps:
             self._stretch()
         else:

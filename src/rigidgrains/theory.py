@@ -96,6 +96,10 @@ def sweeps_for_accuracy(accuracy: float, length: float, d: float, q: float) -> f
     return 4.0 * math.log(4.0 / (math.pi * accuracy)) / (math.pi**2 * q) * (length / d) ** 2
 
 
-def rigid_sweeps(length: float, d: float, q: float, safety: float) -> int:
-    """Sweeps for which l_diff is `safety` times a length (m): N_I >= (safety length/d)^2/(4 q), by Eq. (difflength)."""
-    return max(1, math.ceil((safety * length / d) ** 2 / (4.0 * q) - 1e-9))
+def rigid_sweeps(length: float, d: float, q: float, safety: float, mass_ratio: float = 1.0) -> int:
+    """Sweeps for which l_diff is `safety` times a length (m): N_I >= (safety length/d)^2/(4 q), by Eq. (difflength).
+
+    mass_ratio : the mass that hangs together over that of its grains, if heavier bodies are among them. A column of
+                 length L on springs kappa/d swings with a mass M at its end as with M in place of its own mass.
+    """
+    return max(1, math.ceil(mass_ratio * (safety * length / d) ** 2 / (4.0 * q) - 1e-9))

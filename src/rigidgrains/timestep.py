@@ -13,7 +13,8 @@ from .compiled import kernel
 from .detect.neighbours import Neighbours
 from .detect.shapes import Plane
 from .flow import strain_rates
-from .walls import Drive
+from .stage.course import values
+from .walls import Drive, Wall
 
 Array = NDArray[np.float64]
 
@@ -60,9 +61,11 @@ class AutoStep:
     Within a step no two bodies come closer than to touch and then by `travel` radii of the smallest grain: for each
     pair |v| dt + |a| dt^2 <= max(g, 0) + travel r, with v the velocity of one relative to the other at the beginning
     and a what external forces and walls do to it. A plane counts by its normal velocity alone. In a periodic cell no
-    grain crosses more than an eighth of it.
+    grain crosses more than an eighth of it. Where grains rebound, a step is taken again, half as long, as long as blows
+    that it could not follow (laws/blows.py) lose more than a share of the energy that blows bring.
 
     travel   : over the smallest radius
+    loss     : that share of the energy, sum of m_n V_n^2/2 over the contacts that collide, in a step
     longest  : s, no step is longer; shortest : s, none is shorter, whatever moves
     wish     : s, the last step as the motion allowed it; steps that end a run may be shorter
     """
@@ -71,8 +74,11 @@ class AutoStep:
     longest: float = math.inf
     shortest: float = 0.0
     wish: float | None = None
+    loss: float = 1e-3
 
     def __post_init__(self) -> None:
+        if not 0.0 <= self.loss <= 1.0:
+            raise ValueError(f"loss = {self.loss} is no share of an energy; give 0 to 1, 1e-3 say")
         if not 0.0 < self.travel <= 1.0:
             raise ValueError(f"travel = {self.travel} is no part of a radius; give more than 0 and at most 1, 0.1 say")
         if not 0.0 <= self.shortest <= self.longest or self.longest == 0.0:
@@ -83,7 +89,7 @@ class AutoStep:
     def first(self, bodies: Bodies) -> float:
         """s, a step that is short enough for whatever moves at the beginning."""
         pistons = [wall for wall in bodies.walls if wall.guided]
-        pushed = [abs(wall.load / wall.mass + float(bodies.gravity @ wall.normal)) for wall in pistons]
+        pushed = [abs(_load(wall, bodies) / wall.mass + float(bodies.gravity @ wall.normal)) for wall in pistons]
         acceleration = max([_pull(bodies), *pushed])
         speed = float(np.linalg.norm(bodies.motion[: bodies.count + len(bodies.walls), V], axis=1).max())
         if bodies.flows:
@@ -136,6 +142,10 @@ class AutoStep:
             )  # fmt: skip
         return max(least, self.shortest)
 
+    def too_long(self, dt: float, missed: float) -> bool:
+        """True when a step dt has lost too much by its length, and may be shorter."""
+        return missed > self.loss and 0.5 * dt >= self.shortest
+
     def _most(self, bodies: Bodies) -> float:
         """s, bounds that do not depend on the state."""
         periods = [1.0 / wall.drive.frequency for wall in bodies.walls if _swings(wall.drive)]
@@ -143,6 +153,13 @@ class AutoStep:
         pistons = [wall for wall in bodies.walls if wall.stiffness]
         periods += [2.0 * math.pi * math.sqrt(wall.mass / wall.stiffness) for wall in pistons]
         return min([self.longest, *(period / SWING for period in periods)])
+
+
+def _load(wall: Wall, bodies: Bodies) -> float:
+    """N, on a piston at the beginning: a stress becomes a load in the first step, and that has not begun."""
+    if wall.stress is None or wall.load:
+        return wall.load
+    return wall.stress.value(0.0) * wall.present_area(bodies.walls)
 
 
 def _pull(bodies: Bodies) -> float:
@@ -168,9 +185,10 @@ def _swings(drive: Drive) -> bool:
 
 
 def _drive_speed(drive: Drive) -> float:
-    """m/s, the largest of a driven wall."""
+    """m/s, the largest of a driven wall; by a course that of the beginning."""
     swing = 2.0 * math.pi * drive.frequency * float(np.linalg.norm(drive.amplitude))
-    return float(np.linalg.norm(drive.velocity)) + swing
+    by_course = 0.0 if drive.speed is None else float(np.linalg.norm(values(drive.speed, 0.0)))
+    return float(np.linalg.norm(drive.velocity)) + swing + by_course
 
 
 @kernel

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..detect.clusters import unite
 from .links import Links
-from .state import Array, dot, length
+from .state import Array, dot, guided, length
 from .verdict import Check, worst_of
 
 
 def checks(links: Links) -> list[Check]:
-    """Those of the laws that the run had; none for plain friction."""
-    return [] if links.state.frame.contacts.law("mu") is None else [friction(links), *rebound(links), *cohesion(links)]
+    """Those of the laws that the run had; none for plain friction, nor where laws are not of this package."""
+    if links.state.frame.contacts.law("mu") is None or unknown(links):
+        return []
+    return [friction(links), *rebound(links), *cohesion(links)]
+
+
+def unknown(links: Links) -> bool:
+    """True if the run had a law of its own, of which only what it wrote is known."""
+    return links.state.frame.law("own") is not None
 
 
 def friction(links: Links) -> Check:
@@ -29,7 +38,12 @@ def friction(links: Links) -> Check:
 
 
 def rebound(links: Links) -> list[Check]:
-    """The velocity to be reached: that of the gap, or at most e times the one before the step, reversed."""
+    """The velocity to be reached: that of the gap, or at most e times the one before the step, reversed.
+
+    Where blows follow each other within the step it is the velocity after the last, which the state before does not
+    tell: where a cluster was struck, its contacts are to give no energy together, and none is to close by more than it
+    might without a rebound.
+    """
     state, dt = links.state, links.state.dt
     e_n, e_t, least = (links.coefficient(f"Restitution_{name}") for name in ("normal", "tangential", "threshold"))
     if e_n is None or e_t is None or least is None:
@@ -43,9 +57,12 @@ def rebound(links: Links) -> list[Check]:
     plain = np.abs(links.to_close - np.maximum(gap, before * dt))
     miss = np.where(may, np.minimum(within, plain), plain) / (slack / state.graininess)
     slip = length(links.velocity_before - before[:, None] * links.normal)
+    chain = _gives_none(links, may, miss > state.rounding) & (links.to_close <= np.maximum(gap, before * dt) + slack)
+    miss = np.where(chain, 0.0, miss)
     beyond = np.maximum(length(links.rebound) - np.where(may, np.abs(e_t), 0.0) * slip, 0.0) / np.maximum(
         links.speed, 1e-300
     )
+    beyond = np.where(chain & (e_t != 0.0), 0.0, beyond)
 
     def place(c: int) -> str:
         return f"{state.contact(c)} came at {before[c]:.6g} m/s, is to reach {-links.to_close[c] / dt:.6g} m/s"
@@ -54,6 +71,26 @@ def rebound(links: Links) -> list[Check]:
         worst_of("rebound", miss, state.rounding, "the numbers it is made of", place),
         worst_of("tangential rebound", beyond, state.rounding, "the numbers it is made of", place),
     ]
+
+
+def _gives_none(links: Links, may: NDArray[np.bool_], told: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(c,) True for contacts of clusters of several that were struck, and whose forces together gave no energy.
+
+    may : (c,) contacts that collide by the state before; told : contacts that are asked for something else than it says
+    """
+    state, pressed = links.state, links.press > 0.0
+    gives = np.array([True] * state.n + [guided(wall) for wall in state.walls])
+    pairs = np.stack([links.i, links.j], axis=1).astype(np.int32)
+    label = unite(pairs, (pressed | told) & gives[links.j], len(gives))
+    force = links.force + links.attraction[:, None] * links.normal
+    work = dot(force, links.velocity + links.velocity_before)
+    if links.torque.any():
+        spun = np.vstack([state.spin_before, *(wall.drive.spin for wall in state.walls)])
+        work = work + dot(links.torque, links.relative_spin + spun[links.j] - spun[links.i])
+    terms = work, length(force) * links.speed, pressed | told, pressed & may
+    given, scale, number, struck = (np.bincount(label[links.i], term, label.max(initial=0) + 1) for term in terms)
+    passive = (given <= state.rounding * scale) & (number > 1) & (struck > 0)
+    return np.asarray(passive[label[links.i]] | (passive[label[links.j]] & gives[links.j]))
 
 
 def cohesion(links: Links) -> list[Check]:

@@ -11,6 +11,10 @@ from .verdict import Check, counted, worst_of
 
 GRAINS = ("position", "orientation", "velocity", "spin", "radius", "mass", "external_force", "load")
 WALLS = ("gravity", "wall_velocity", "wall_velocity_before", "wall_force")
+COEFFICIENTS = (
+    "StaticFriction_static", "Restitution_normal", "Restitution_tangential", "Restitution_threshold", "Cohesion_force",
+    "Cohesion_range", "Cohesion_decay", "Rolling_rolling", "Rolling_twisting",
+)  # fmt: skip
 UNIT = 1e-9  # a direction that has been turned many times
 
 
@@ -63,10 +67,19 @@ def contact_list(state: State) -> Check:
         listed = listed[order]
         twice = order[1:][listed[1:] == listed[:-1]]
         faults = [f"{state.contact(int(c))} is listed twice" for c in twice]
-    table, rows = len(state.frame.friction), state.frame.material
-    if rows.size and (rows.min() < 0 or rows.max() >= table):
-        faults.append(f"material {int(rows.max())} has no row in a friction table of {table}")
-    return counted("contact list", faults)
+    return counted("contact list", faults + _beyond_tables(state))
+
+
+def _beyond_tables(state: State) -> list[str]:
+    """Materials for which friction, or the coefficient of a law, has no row; a single coefficient is for all."""
+    named = np.append(state.frame.material, [wall.material for wall in state.walls]).astype(np.int64)
+    tables = {"friction": state.frame.friction} | {name: state.frame.law(name) for name in COEFFICIENTS}
+    least, most = int(named.min(initial=0)), int(named.max(initial=0))
+    return [
+        f"material {least if least < 0 else most} has no row in the {len(table)} of {name}"
+        for name, table in tables.items()
+        if table is not None and (least < 0 or (most >= min(table.shape) and (table.size > 1 or name == "friction")))
+    ]
 
 
 def geometry(links: Links) -> Check:

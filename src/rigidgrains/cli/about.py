@@ -94,10 +94,13 @@ def bench(
     from json import dumps
 
     from .. import bench as benchmark
+    from ..observe.bar import Bar
 
     use_threads(threads)
-    figures = benchmark.run(sizes=(10_000, 100_000)) if quick else benchmark.run()
+    sizes = (10_000, 100_000) if quick else (10_000, 100_000, 1_000_000)
     if json:
-        print(dumps(figures))
-    else:
-        print_rows(benchmark.describe(figures))
+        print(dumps(benchmark.run(sizes)))
+        return
+    with Bar() as bar:
+        figures = benchmark.run(sizes, tell=bar.tell)
+    print_rows(benchmark.describe(figures))

@@ -44,7 +44,7 @@ def check(
         Print everything as one JSON object.
     """
     from ..certificate import TOLERANCE, check_file, summary
-    from ..trajectory.errors import TrajectoryError, damaged
+    from ..trajectory.errors import TrajectoryError, reading
 
     use_threads(threads)
     if tolerance is not None and not 0.0 < tolerance < math.inf:
@@ -53,14 +53,13 @@ def check(
     frames = None if which == "all" else [-1 if which == "last" else int(which)]
     certificates = []
     try:
-        for certificate in check_file(file, frames, tolerance=TOLERANCE if tolerance is None else tolerance):
-            certificates.append(certificate)
-            if not json:
-                _print(certificate, full=frames is not None)
+        with reading(file):
+            for certificate in check_file(file, frames, tolerance=TOLERANCE if tolerance is None else tolerance):
+                certificates.append(certificate)
+                if not json:
+                    _print(certificate, full=frames is not None)
     except TrajectoryError as problem:
         refuse(str(problem))
-    except (OSError, KeyError, RuntimeError) as problem:  # a part of the file that is gone or cannot be read
-        refuse(str(damaged(file, problem)))
     passed = all(certificate.passed for certificate in certificates)
     if json:
         from json import dumps
@@ -82,6 +81,6 @@ def _print(certificate: Certificate, *, full: bool) -> None:
         print_rows(certificate.rows())
         return
     colour = "" if certificate.passed else "[red]"
-    out.print(f"{certificate.title}: {colour}{plain(certificate.verdict)}", soft_wrap=True)
+    out.print(f"{plain(certificate.title)}: {colour}{plain(certificate.verdict)}", soft_wrap=True)
     if certificate.failed:
         print_rows([(f"  {broken.name}", str(broken)) for broken in certificate.failed])

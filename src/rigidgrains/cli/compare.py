@@ -43,7 +43,7 @@ def compare(
     solvers
         Names with commas between them: random, symmetric, coloured, relaxed, accelerated, accelerated_symmetric,
         holding (accelerated, for a packing that is known to carry its load), random_blocks, random_sequential, ordered,
-        parallel, referee; for problem files random, symmetric, accelerated, referee.
+        parallel, second-order (without a sweep); for problem files random, symmetric, accelerated, second-order.
     step
         Step of the scene whose problem is solved, counted from 1. Default: the last.
     warm
@@ -149,7 +149,9 @@ def _waiting(*, shown: bool) -> Iterator[Callable[[str], None] | None]:
 def _print_trials(found: Comparison) -> None:
     """One row for each solver, and what kept those from converging that did not."""
     about = found.about and f", {found.about}"
-    out.print(f"[bold]{plain(found.name)}[/]: {found.contacts:,} contacts{about}; residual {found.tolerance:g}\n")
+    out.print(
+        f"[bold]{plain(found.name)}[/]: {found.contacts:,} contacts{plain(about)}; residual {found.tolerance:g}\n"
+    )
     rows = [("solver", "sweeps", "updates", "gain", "seconds", "gain", "residual", "momentum", "converged")]
     for trial in found.trials:
         row = (
@@ -168,7 +170,7 @@ def _print_trials(found: Comparison) -> None:
     out.print(f"\ngain: so many times less than {_reference([found])} in this run; {found.clock}", soft_wrap=True)
     for trial in found.trials:
         if not trial.converged:
-            out.print(f"[yellow]{trial.solver}[/] did not converge: {plain(trial.why)}", soft_wrap=True)
+            out.print(f"[yellow]{plain(trial.solver)}[/] did not converge: {plain(trial.why)}", soft_wrap=True)
 
 
 def _print_problems(found: list[Comparison]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .words import OutputPath, Switch, app, out, print_rows, refuse
+from .words import OutputPath, Switch, app, out, plain, print_rows, refuse
 
 
 @app.command
@@ -34,4 +34,4 @@ def repair(file: Path, /, *, output: OutputPath = None, force: Switch = False) -
             ("checkpoint", "intact: the run can be resumed" if found.checkpoint else "lost: it cannot be resumed"),
         ]
     )
-    out.print(f"written to [bold]{found.path}[/]")
+    out.print(f"written to [bold]{plain(found.path)}[/]")

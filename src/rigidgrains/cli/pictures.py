@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from .words import INTERRUPTED, Dashed, OutputPath, Switch, app, err, frame_number, out, refuse
+from .words import INTERRUPTED, Dashed, OutputPath, Switch, app, err, frame_number, out, plain, refuse
 
 if TYPE_CHECKING:
     from ..trajectory.reader import Trajectory
@@ -71,7 +71,7 @@ def render(
             _draw_all(trajectory, look, path)
         else:
             _draw_one(trajectory, number, look, path)
-    out.print(f"written to [bold]{path}[/]", soft_wrap=True)
+    out.print(f"written to [bold]{plain(path)}[/]", soft_wrap=True)
 
 
 @app.command
@@ -123,7 +123,7 @@ def video(
                 trajectory, path, fps=fps, every=every, colour=colour, forces=forces,
                 size=read_size(size) if size else PIXELS, view=view, tell=tell,
             )  # fmt: skip
-    out.print(f"{count} frames, {count / fps:.3g} s, written to [bold]{path}[/]", soft_wrap=True)
+    out.print(f"{count} frames, {count / fps:.3g} s, written to [bold]{plain(path)}[/]", soft_wrap=True)
 
 
 @app.command
@@ -161,7 +161,7 @@ def plot(
         if frame == "all":
             raise ValueError("--frame all is for render; a plot shows one frame, a number or last")
         draw_plots(trajectory, path, what=names, frame=_number(frame, trajectory))
-    out.print(f"written to [bold]{path}[/]", soft_wrap=True)
+    out.print(f"written to [bold]{plain(path)}[/]", soft_wrap=True)
 
 
 def _draw_one(trajectory: Trajectory, number: int, look: Look, path: Path) -> None:

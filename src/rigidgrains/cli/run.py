@@ -18,6 +18,7 @@ from .words import (
     err,
     fail,
     out,
+    plain,
     print_rows,
     refuse,
     use_threads,
@@ -59,7 +60,8 @@ def run(
     seed
         Seed of all random numbers; wins over the scene's.
     solver
-        Method to find the forces, with its defaults: sweeps, accelerated or relaxed; wins over the scene's.
+        Method to find the forces, with its defaults: sweeps, accelerated, relaxed or second-order; wins over the
+        scene's.
     rigid
         Choose the sweeps of each step so that the diffusion length is this many times the extent of each cluster.
     output
@@ -195,7 +197,7 @@ def new(
         refuse(f"no scene is called '{name}'; {hint}known: {', '.join(scenes())}")
     path = output or Path(f"{name}.toml")
     _write(path, scene_text(name), force=force)
-    out.print(f"{path} written. Run it: [bold]rigidgrains run {path}[/]")
+    out.print(f"{plain(path)} written. Run it: [bold]rigidgrains run {plain(path)}[/]")
 
 
 @app.command
@@ -233,12 +235,15 @@ def _write(path: Path, text: str, *, force: bool) -> None:
 
 def tell(outcome: Outcome, *, quiet: bool, json: bool) -> None:
     """Print the report of a run, where its results are, and how to go on if it was interrupted."""
+    from ..observe.tally import INTERRUPTED as WORD
+
     report, folder = outcome.report, outcome.folder
     if json:
         print(report.to_json())
     elif not quiet:
         print_rows([tuple(line.split("  ", 1)) for line in str(report).splitlines()])  # type: ignore[misc]
-        out.print(f"\nresults in [bold]{folder}/[/]: " + ", ".join(sorted(file.name for file in folder.iterdir())))
+        files = ", ".join(sorted(file.name for file in folder.iterdir()))
+        out.print(f"\nresults in [bold]{plain(folder)}/[/]: {plain(files)}")
     if outcome.differing:
         err.print(
             f"[bold yellow]warning[/] {outcome.differing} frames came out otherwise than before the run was resumed: "
@@ -249,6 +254,6 @@ def tell(outcome: Outcome, *, quiet: bool, json: bool) -> None:
         if not quiet:
             told = f"the run is finished, {made}; to go on, give a later end with --until, or --steps"
             err.print(told, soft_wrap=True)
-    elif report.stopped == "interrupted":
-        err.print(f"interrupted; go on with: [bold]rigidgrains resume {outcome.trajectory}[/]", soft_wrap=True)
+    elif report.stopped == WORD:
+        err.print(f"interrupted; go on with: [bold]rigidgrains resume {plain(outcome.trajectory)}[/]", soft_wrap=True)
         sys.exit(INTERRUPTED)

@@ -22,6 +22,7 @@ def solve(
     solver: str = "auto",
     tolerance: float = 1e-8,
     max_iterations: Whole = None,
+    warm: Whole = None,
     output: OutputPath = None,
     force: Switch = False,
     json: Switch = False,
@@ -33,11 +34,13 @@ def solve(
     problem
         A local (W, q, mu) or global (M, H, f, w, mu) problem.
     solver
-        auto, accelerated, sweeps or referee.
+        auto, accelerated, sweeps or second-order (interior point and Newton steps; referee is another name for it).
     tolerance
         For the residual: FCLIB's natural map over the norm of q, as given and with forces in units of velocity.
     max_iterations
-        Sweeps, or steps of the referee, after which to give up with the best point found.
+        Sweeps, or steps of the second-order method, after which to give up with the best point found.
+    warm
+        Accelerated sweeps that bring the second-order method near, at most. Default: none.
     output
         File for the problem and its solution, in the same format.
     force
@@ -54,7 +57,7 @@ def solve(
         if output is not None:
             check_outputs(output, force=force, source=problem)
         stated = read_problem(problem)
-        found = solve_problem(stated, solver=solver, tolerance=tolerance, max_iterations=max_iterations)
+        found = solve_problem(stated, solver=solver, tolerance=tolerance, max_iterations=max_iterations, warm=warm or 0)
     except ValueError as trouble:
         refuse(str(trouble))
     if output is not None:

@@ -3,23 +3,46 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
+from unicodedata import category
 
 from cyclopts import App, Parameter, Token
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 
 from .. import __version__
 
 BAD_INPUT, FAILED, INTERRUPTED = 2, 3, 130
 
+UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # characters that would command the terminal, or hide or turn text
+
+
+class Terminal(Console):
+    """Shows such characters as text: titles, names and paths come from files, and files from anywhere."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(visible(segment.text), segment.style)
+
+
+def visible(text: str) -> str:
+    """The text with control characters written out, lines apart."""
+    if text.isprintable():
+        return text
+    hidden = {one for one in text if one != "\n" and category(one) in UNSEEN}
+    return "".join(one.encode("unicode_escape").decode() if one in hidden else one for one in text)
+
+
+out, err = Terminal(highlight=False), Terminal(stderr=True, highlight=False)
 app = App(
     name="rigidgrains",
     version=__version__,
     help="Contact dynamics for dense granular media: perfectly rigid grains, exact Signorini and Coulomb conditions.",
+    console=out,
+    error_console=err,
 )
-out, err = Console(highlight=False), Console(stderr=True, highlight=False)
 
 
 def whole(kind: object, tokens: Sequence[Token]) -> int:
@@ -69,14 +92,18 @@ def print_rows(rows: list[tuple[str, str]]) -> None:
     table.add_column(style="bold", no_wrap=True)
     table.add_column()
     for name, text in rows:
-        table.add_row(Text(name.strip()), Text(text.strip(), style="yellow" if name.strip() == "warning" else ""))
+        table.add_row(
+            Text(visible(name.strip())),
+            Text(visible(text.strip()), style="yellow" if name.strip() == "warning" else ""),
+        )
     out.print(table)
 
 
 def plain(text: object) -> str:
+    """As it stands: brackets are no markup, and control characters are shown."""
     from rich.markup import escape
 
-    return escape(str(text))
+    return escape(visible(str(text)))
 
 
 def as_options(message: str) -> str:

@@ -37,6 +37,26 @@ def find_clusters(pairs: Index, joined: NDArray[np.bool_], position: Array, radi
     return Clusters(label, size, extent)
 
 
+def mass_ratio(clusters: Clusters, pairs: Index, joined: NDArray[np.bool_], mobility: Array) -> Array:
+    """(k,) mass of each cluster and of the movable walls that it touches, over that of as many median grains of it.
+
+    mobility : (bodies,) 1/kg, 1/m of grains and walls; 0 for those that no force moves
+    1 where all grains are equal. A load finds its way through a cluster in as many times more sweeps: these give light
+    grains their forces, and heavy ones wait.
+    """
+    n, count = len(clusters.label), len(clusters.size)
+    mass = 1.0 / mobility[:n]
+    total = np.bincount(clusters.label, mass, minlength=count)
+    order = np.lexsort((mass, clusters.label))
+    first = np.cumsum(clusters.size) - clusters.size
+    median = 0.5 * (mass[order[first + (clusters.size - 1) // 2]] + mass[order[first + clusters.size // 2]])
+    at_wall = joined & (pairs[:, 1] >= n)
+    at_wall[at_wall] = mobility[pairs[at_wall, 1]] > 0.0
+    touched = np.unique(np.stack([clusters.label[pairs[at_wall, 0]], pairs[at_wall, 1]], axis=1), axis=0)
+    np.add.at(total, touched[:, 0], 1.0 / mobility[touched[:, 1]])
+    return np.asarray(total / (clusters.size * median))
+
+
 def unite(pairs: Index, joined: NDArray[np.bool_], bodies: int) -> Index:
     """(bodies,) number of the cluster of each of the first bodies, joined by the marked contacts."""
     label = np.arange(bodies, dtype=np.int32)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ..hdf5 import ForeignData, check_contained
 from .problem import GlobalProblem, Info, LocalProblem, Problem, check_shape
 
 Array = NDArray[np.float64]
@@ -45,10 +46,14 @@ def _open(path: Path) -> h5py.File:
     if not path.exists():
         raise ProblemFileError(f"{path} does not exist; check the name")
     try:
-        return h5py.File(path, "r")
+        file = h5py.File(path, "r")
+        check_contained(file)
+        return file
+    except ForeignData as problem:
+        raise ProblemFileError(f"{path}: {problem}; this is not read, put all data into the file itself") from None
     except PermissionError:
         raise ProblemFileError(f"{path} may not be read; check its permissions") from None
-    except OSError:
+    except (OSError, RuntimeError, KeyError):
         raise ProblemFileError(f"{path} is not an HDF5 file, or cut short; give a problem in FCLIB's layout") from None
 
 

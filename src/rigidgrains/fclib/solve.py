@@ -1,4 +1,4 @@
-"""Solve any FCLIB problem: by sweeps, by accelerated sweeps, or by the referee."""
+"""Solve any FCLIB problem: by sweeps, by accelerated sweeps, or by the second-order method."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..solve.general import BlockRows
-from ..solve.referee import GlobalSystem, LocalSystem, Verdict, referee
+from ..solve.referee import GlobalSystem, LocalSystem, referee
 from .problem import GlobalProblem, Problem
 from .sweeps import Progress, accelerated_sweeps, plain_sweeps, residuals
 
 Array = NDArray[np.float64]
 
-SOLVERS = ("auto", "accelerated", "sweeps", "referee")
-MOST = {"auto": 2_000, "accelerated": 20_000, "sweeps": 20_000, "referee": 500}
-REFEREE_SIZE = 5_000  # contacts up to which "auto" calls the referee
-WARM_UP = 3_000  # sweeps that bring the referee near
+SECOND_ORDER = "second-order"
+SOLVERS = ("auto", "accelerated", "sweeps", SECOND_ORDER)
+ALIASES = {"referee": SECOND_ORDER}
+MOST = {"auto": 2_000, "accelerated": 20_000, "sweeps": 20_000, SECOND_ORDER: 500}
+FACTORISED = 5_000  # contacts up to which "auto" calls the second-order method
 GROWING = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)  # parts of friction, from a convex problem to the one that is asked
+AT_EACH = 3_000  # sweeps for each of these parts
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,8 @@ class Solution:
     """The best point found, and whether it is a solution.
 
     r, u            : (d c,) impulses and velocities, in the frames of the contacts
-    iterations      : sweeps, or steps of the referee (with "auto" both)
+    solver          : who found it; sweeps that came before the second-order method are named
+    iterations      : sweeps, or steps of the second-order method, each with one factorisation (with "auto" both)
     residual        : |r - P(r - u')| over |q|, P the projection onto the friction cone, u' = u + mu |u_t| n
     scaled_residual : the same with r times the mean of W_nn; converged means that both are within the tolerance
     history         : (iterations, larger of both residuals)
@@ -55,14 +58,20 @@ def solve_problem(
     tolerance: float = 1e-8,
     max_iterations: int | None = None,
     start: Array | None = None,
+    warm: int = 0,
 ) -> Solution:
     """Find the impulses of a problem.
 
-    solver         : "sweeps", "accelerated", "referee", or "auto": accelerated sweeps, then the referee if need be
+    solver         : "sweeps", "accelerated", "second-order" (interior point and Newton steps, without a sweep), or
+                     "auto": accelerated sweeps, then the second-order method if need be
     tolerance      : for both residuals of `Solution`
-    max_iterations : sweeps, or steps of the referee
-    start          : (d c,) impulses to start from; the referee sweeps from there first
+    max_iterations : sweeps, or steps of the second-order method
+    start          : (d c,) impulses to start from
+    warm           : accelerated sweeps that bring the second-order method near, at most
     """
+    solver = ALIASES.get(solver, solver)
+    if warm < 0 or (warm and solver != SECOND_ORDER):
+        raise ValueError(f"warm = {warm} is no number of sweeps before solver = {SECOND_ORDER!r}; leave it out")
     if solver not in SOLVERS:
         raise ValueError(f"solver {solver!r} is unknown; choose one of {', '.join(SOLVERS)}")
     if not tolerance > 0.0:
@@ -80,7 +89,7 @@ def solve_problem(
         rows.sweep(r.copy(), np.zeros(0, np.int32))  # compiled before the clock starts
         residuals(rows, r)
     began = time.perf_counter()
-    found, used = _call(problem, rows, r, solver, tolerance, most)
+    found, used = _call(problem, rows, r, solver, tolerance, most, warm)
     seconds = time.perf_counter() - began
     plain, scaled = residuals(rows, found.r)
     converged = max(plain, scaled) <= tolerance
@@ -100,59 +109,63 @@ def solve_problem(
 
 
 def _call(
-    problem: Problem, rows: BlockRows, r: Array, solver: str, tolerance: float, most: int
+    problem: Problem, rows: BlockRows, r: Array, solver: str, tolerance: float, most: int, warm: int
 ) -> tuple[Progress, str]:
     """What was found, and by whom."""
     if rows.count == 0:
         return Progress(r, 0.0), solver
     if solver == "sweeps":
         return plain_sweeps(rows, r, tolerance, most), solver
-    if solver == "referee":
-        near = accelerated_sweeps(rows, r, tolerance, WARM_UP)
-        return _referee(problem, rows, near.r, tolerance, most), solver
+    if solver == SECOND_ORDER and not warm:
+        return second_order(problem, rows, r, tolerance, most), solver
+    if solver == SECOND_ORDER:
+        near = accelerated_sweeps(rows, r, tolerance, warm)
+        return second_order(problem, rows, near.r, tolerance, most), f"{solver} after {near.sweeps} sweeps"
     found = accelerated_sweeps(rows, r, tolerance, most)
-    if solver == "accelerated" or found.residual <= tolerance or rows.count > REFEREE_SIZE:
+    if solver == "accelerated" or found.residual <= tolerance or rows.count > FACTORISED:
         return found, "accelerated"
-    certified = _referee(problem, rows, found.r, tolerance, MOST["referee"])
-    certified.sweeps += found.sweeps
-    certified.history = found.history + [(found.sweeps + k, value) for k, value in certified.history]
-    if certified.residual <= found.residual:
-        return certified, "accelerated, then referee"
-    found.reason = f"{found.reason}; referee: {certified.reason}"
-    return found, "accelerated, then referee"
+    return _take_over(problem, rows, found, tolerance), f"accelerated, then {SECOND_ORDER}"
 
 
-def _referee(problem: Problem, rows: BlockRows, start: Array, tolerance: float, most: int) -> Progress:
-    """From impulses that are near; if that leads nowhere, from those of the same problem with less friction.
-
-    Where friction is strong an interior point may end far from any solution, and sweeps circle. With growing friction
-    the sweeps go from each answer to the next.
-    """
+def second_order(problem: Problem, rows: BlockRows, start: Array, tolerance: float, most: int) -> Progress:
+    """Interior point and Newton steps; impulses to start from are tried as well if there are any."""
     system: GlobalSystem | LocalSystem
     if isinstance(problem, GlobalProblem):
         system = GlobalSystem(problem.M, in_space(problem.H, problem.dimension))
     else:
         blocks = (rows.block.reshape(-1, 3, 3), rows.column, rows.start)
         system = LocalSystem(sparse.bsr_array(blocks, shape=2 * (3 * rows.count,)).tocsr())
+    verdict = referee(
+        system, rows.q, rows.mu, problem.dimension, rows.own[:, 0],
+        lambda r: max(residuals(rows, r)), start, tolerance=tolerance, max_iterations=most,
+    )  # fmt: skip
+    return Progress(
+        verdict.r, min(verdict.history), verdict.iterations, list(enumerate(verdict.history)), verdict.reason
+    )
 
-    def certify(start: Array) -> Verdict:
-        return referee(
-            system, rows.q, rows.mu, problem.dimension, rows.own[:, 0],
-            lambda r: max(residuals(rows, r)), start, tolerance=tolerance, max_iterations=most,
-        )  # fmt: skip
 
-    verdict = certify(start)
-    patient = most >= MOST["referee"]  # who allows fewer steps wants an early answer
-    if min(verdict.history) > tolerance and patient:
-        r = np.zeros_like(start)
+def _take_over(problem: Problem, rows: BlockRows, swept: Progress, tolerance: float) -> Progress:
+    """The second-order method after sweeps; if that fails, from the answers to the same problem with growing friction.
+
+    Where friction is strong an interior point may end far from any solution, and sweeps circle. With growing friction
+    sweeps go from each answer to the next.
+    """
+    found = _joined(swept, second_order(problem, rows, swept.r, tolerance, MOST[SECOND_ORDER]))
+    if found.residual > tolerance:
+        r, sweeps = np.zeros_like(swept.r), 0
         for part in GROWING:
-            r = accelerated_sweeps(replace(rows, mu=part * rows.mu), r, tolerance, WARM_UP).r
-        again = certify(r)
-        again.iterations += verdict.iterations
-        again.history = verdict.history + again.history
-        verdict = again if again.history[-1] <= verdict.history[-1] else verdict
-    history = list(enumerate(verdict.history))
-    return Progress(verdict.r, min(verdict.history), verdict.iterations, history, verdict.reason)
+            progress = accelerated_sweeps(replace(rows, mu=part * rows.mu), r, tolerance, AT_EACH)
+            r, sweeps = progress.r, sweeps + progress.sweeps
+        found.sweeps += sweeps
+        found = _joined(found, second_order(problem, rows, r, tolerance, MOST[SECOND_ORDER]))
+    return found
+
+
+def _joined(first: Progress, then: Progress) -> Progress:
+    """The better of two, with the work of both."""
+    better = then if then.residual <= first.residual else first
+    history = first.history + [(first.sweeps + k, value) for k, value in then.history]
+    return Progress(better.r, better.residual, first.sweeps + then.sweeps, history, then.reason)
 
 
 def in_space(H: sparse.csc_array, dimension: int) -> sparse.csc_array:

@@ -18,7 +18,8 @@ from ..threads import get_threads
 Array = NDArray[np.float64]
 
 SLACK = 1.01  # by which the check may exceed the tolerance: its velocities differ by rounding
-REFEREE = "referee"
+SECOND_ORDER = "second-order"
+ALIASES = {"referee": SECOND_ORDER}
 MET = "criterion met"
 
 
@@ -36,7 +37,7 @@ class Sample(NamedTuple):
 class Trial:
     """What one solver did to a problem.
 
-    sweeps    : or steps of the referee
+    sweeps    : or steps of the second-order method, each with one factorisation
     seconds   : of the processor, preparations included, the looks at it not; on several threads, of which some wait for
                 others, those by the clock on the wall
     elapsed   : seconds by the clock on the wall, likewise

@@ -13,7 +13,7 @@ from typing import Any
 from .. import __version__
 from ..solve.sweeps import LOOK
 from ..threads import only
-from .case import Case, Sample, Trial
+from .case import ALIASES, Case, Sample, Trial
 from .profiles import profiles
 
 REFERENCE = "random"
@@ -113,6 +113,7 @@ def check_solvers(
     known     : for each problem the names of its solvers
     elsewhere : names that exist for other problems
     """
+    names = [ALIASES.get(name, name) for name in names]
     everything = list(dict.fromkeys(name for choice in known.values() for name in choice))
     if not names:
         raise ValueError(f"no solver is named; choose among {', '.join(everything)}")

@@ -15,6 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 
 from ..view.layout import INK, PALE_INK
+from ..view.picture import Picture
 from ..view.save import save_figure
 from .case import Trial
 from .compare import COSTS, Comparison, costs
@@ -28,7 +29,7 @@ LOOKS = {
     "relaxed": ("#e69f00", "D"),
     "accelerated": ("#d55e00", "v"),
     "accelerated_symmetric": ("#cc79a7", "P"),
-    "referee": ("#0072b2", "*"),
+    "second-order": ("#0072b2", "*"),
 }
 OTHERS = (("#8a8a8a", "X"), ("#7a5c00", "<"), ("#5b3a8c", ">"), ("#006d77", "h"))
 LEAST = 1e-17  # below, values are rounding and lie on the axis
@@ -36,7 +37,7 @@ FEW_DECADES = 300.0  # ratios up to which numbers between powers of ten are writ
 BEYOND = 1.6  # times the largest ratio: where profiles end
 
 
-def draw_comparison(comparison: Comparison, path: str | Path | None = None) -> Figure:
+def draw_comparison(comparison: Comparison, path: str | Path | None = None) -> Picture:
     """Four panels: residual and momentum error, against contact updates and against seconds."""
     figure, panels = _sheet(2, 2, 9.0, 6.4)
     looks = _looks([trial.solver for trial in comparison.trials])
@@ -66,7 +67,7 @@ def draw_comparison(comparison: Comparison, path: str | Path | None = None) -> F
     return figure
 
 
-def draw_profiles(comparisons: Sequence[Comparison], path: str | Path | None = None) -> Figure:
+def draw_profiles(comparisons: Sequence[Comparison], path: str | Path | None = None) -> Picture:
     """Two panels: the share of problems solved within so many times the least updates, and the least seconds."""
     figure, panels = _sheet(1, 2, 9.0, 4.0)
     looks = _looks([trial.solver for trial in comparisons[0].trials])
@@ -138,9 +139,9 @@ def _looks(names: Sequence[str]) -> dict[str, tuple[str, str]]:
     return {name: LOOKS.get(name) or OTHERS[others.index(name) % len(OTHERS)] for name in names}
 
 
-def _sheet(rows: int, columns: int, width: float, height: float) -> tuple[Figure, Any]:
+def _sheet(rows: int, columns: int, width: float, height: float) -> tuple[Picture, Any]:
     engine = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08)
-    figure = Figure(figsize=(width, height), dpi=200, layout=engine, facecolor="white")
+    figure = Picture(figsize=(width, height), dpi=200, layout=engine, facecolor="white")
     FigureCanvasAgg(figure)
     return figure, figure.subplots(rows, columns, squeeze=False)
 

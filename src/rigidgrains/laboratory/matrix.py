@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..fclib import GlobalProblem, LocalProblem, solve_problem
-from ..fclib.solve import REFEREE_SIZE
+from ..fclib.solve import FACTORISED
 from ..fclib.sweeps import accelerated_sweeps, plain_sweeps, residuals
 from ..solve.general import BlockRows
-from .case import MET, REFEREE, Log, Trial
+from .case import MET, SECOND_ORDER, Log, Trial
 from .recheck import check_matrix
 
 Array = NDArray[np.float64]
 
 SWEEPING = ("random", "symmetric", "accelerated")
-KNOWN = (*SWEEPING, REFEREE)
+KNOWN = (*SWEEPING, SECOND_ORDER)
 
 
 @dataclass
@@ -49,11 +49,11 @@ class MatrixCase:
 
     @property
     def default(self) -> tuple[str, ...]:
-        return KNOWN if self.count <= REFEREE_SIZE else SWEEPING
+        return KNOWN if self.count <= FACTORISED else SWEEPING
 
     def try_solver(self, name: str, *, tolerance: float, max_sweeps: int, seed: int) -> Trial:
-        if name == REFEREE:
-            return self._call_referee(tolerance)
+        if name == SECOND_ORDER:
+            return self._second_order(tolerance)
         begin = np.zeros((self.count, 3))
         if self.start is not None:
             begin[:, : self.problem.dimension] = self.start.reshape(self.count, -1)
@@ -69,16 +69,16 @@ class MatrixCase:
         rows.look(r)
         return self._judged(log, name, r[:, : self.problem.dimension].ravel(), tolerance, why)
 
-    def _call_referee(self, tolerance: float) -> Trial:
-        """One look, at the end: a step of the referee has no contact updates."""
+    def _second_order(self, tolerance: float) -> Trial:
+        """One look, at the end: a step of the second-order method has no contact updates."""
         solve_problem(self.problem, solver="sweeps", max_iterations=1)  # compiled before the clock starts
         log = Log(self.count)
-        found = solve_problem(self.problem, solver=REFEREE, tolerance=tolerance, start=self.start)
+        found = solve_problem(self.problem, solver=SECOND_ORDER, tolerance=tolerance, start=self.start)
         log.sweeps = found.iterations
         r = np.zeros((self.count, 3))
         r[:, : self.problem.dimension] = found.r.reshape(self.count, -1)
         log.look(lambda: measure(self._rows, r), counted=False)
-        return self._judged(log, REFEREE, found.r, tolerance, found.reason or MET)
+        return self._judged(log, SECOND_ORDER, found.r, tolerance, found.reason or MET)
 
     def _judged(self, log: Log, name: str, r: Array, tolerance: float, why: str) -> Trial:
         return log.trial(name, r, checked=check_matrix(self.problem, r), tolerance=tolerance, why=why)

@@ -12,11 +12,12 @@ from numpy.random import Generator
 
 from ..contacts import ContactProblem
 from ..fclib import read_impulses, read_problem
+from ..observe.base import Interrupt
 from ..observe.stop import StopWhenStatic
 from ..scene import load_scene
 from ..simulation import DivergenceError, Simulation
 from ..solve.sweeps import SolveReport, Sweeps
-from .case import REFEREE, Case
+from .case import SECOND_ORDER, Case
 from .compare import check_solvers
 from .matrix import KNOWN, MatrixCase
 from .step import StepCase, known_solvers
@@ -50,7 +51,7 @@ def open_cases(
     if step is not None and not any(map(_is_scene, files)):
         raise ValueError(f"{path} holds no steps; leave out --step")
     if solvers is not None:
-        steps = (*known_solvers(), REFEREE)
+        steps = (*known_solvers(), SECOND_ORDER)
         check_solvers(solvers, {file.name: steps if _is_scene(file) else KNOWN for file in files}, elsewhere=steps)
     stems = [file.stem for file in files]
     names = {file: file.stem if stems.count(file.stem) == 1 else file.name for file in files}
@@ -74,7 +75,9 @@ def scene_problem(
         simulation.observe(StopWhenStatic(scene.run.stop_speed))
     if tell is not None:
         simulation.observe(lambda at: tell(f"step {at.steps:,} of {step:,}"), every=max(1, step // 200))
-    if simulation.run(steps=step - 1).stopped == "interrupted":
+    with Interrupt() as interrupt:
+        simulation.advance(until=None, steps=step - 1, interrupt=interrupt)
+    if interrupt.asked:
         raise KeyboardInterrupt
     tap = Tap(simulation.solver)
     simulation.solver = tap

@@ -17,11 +17,11 @@ from ..solve.power import momentum_error
 from ..solve.relaxed import RelaxedSweeps
 from ..solve.residual import residual
 from ..solve.sweeps import LOOK, SolveReport, Sweeps
-from .case import MET, REFEREE, Array, Log, Trial
+from .case import MET, SECOND_ORDER, Array, Log, Trial
 from .recheck import check_step
 
 USUAL = ("random", "symmetric", "coloured", "relaxed", "accelerated")
-STRICTER = 0.01  # FCLIB's residual that the referee is asked for, over the tolerance
+STRICTER = 0.01  # FCLIB's residual that the second-order method is asked for, over the tolerance
 
 
 def known_solvers() -> dict[str, Sweeps]:
@@ -62,15 +62,15 @@ class StepCase:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return (*self.solvers, REFEREE)
+        return (*self.solvers, SECOND_ORDER)
 
     @property
     def default(self) -> tuple[str, ...]:
         return USUAL
 
     def try_solver(self, name: str, *, tolerance: float, max_sweeps: int, seed: int) -> Trial:
-        if name == REFEREE:
-            return self._call_referee(tolerance)
+        if name == SECOND_ORDER:
+            return self._second_order(tolerance)
         self._watched(name, tolerance, LOOK, seed)  # compiled before the clock starts
         log, forces, report = self._watched(name, tolerance, max_sweeps, seed)
         checked = check_step(self.problem, forces)
@@ -89,21 +89,21 @@ class StepCase:
         report = solver.solve(problem, np.random.default_rng(seed))
         return watch.log, problem.forces, report
 
-    def _call_referee(self, tolerance: float) -> Trial:
-        """One look, at the end: a step of the referee has no contact updates."""
+    def _second_order(self, tolerance: float) -> Trial:
+        """One look, at the end: a step of the second-order method has no contact updates."""
         problem = _copied(self.problem)
         stated = fclib.global_problem(problem)
         start = fclib.impulses(problem, stated.dimension).ravel()
         asked = max(STRICTER * tolerance, 1e-13)
         fclib.solve_problem(stated, solver="sweeps", max_iterations=1)  # compiled before the clock starts
         log = Log(self.count)
-        found = fclib.solve_problem(stated, solver=REFEREE, tolerance=asked, start=start)
+        found = fclib.solve_problem(stated, solver=SECOND_ORDER, tolerance=asked, start=start)
         problem.forces[:] = fclib.forces(problem, found.r, stated.dimension)
         apply_forces(problem.motion, problem.pairs, problem.geometry, problem.forces, problem.dt)
         log.sweeps = found.iterations
         log.look(lambda: (residual(problem), momentum_error(problem)), counted=False)
         why, checked = found.reason or MET, check_step(self.problem, problem.forces)
-        return log.trial(REFEREE, problem.forces, checked=checked, tolerance=tolerance, why=why)
+        return log.trial(SECOND_ORDER, problem.forces, checked=checked, tolerance=tolerance, why=why)
 
 
 class Watch:

@@ -15,8 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..cell import drag
-from ..compiled import kernel
 from .base import Array, Law, Rows, need
 
 
@@ -42,22 +40,18 @@ class Cohesion(Law):
         self.reach = float(np.max(self.range))
 
     def prepare(self, rows: Rows) -> None:
-        assert rows.attraction is not None
-        gap = rows.geometry[:, 7]
+        gap = rows.gap
         bonded = (rows.memory[:, self.at] > 0.0) | (gap <= 0.0)
         reach, decay = rows.of_pair(np.asarray(self.range)), rows.of_pair(np.asarray(self.decay))
         near = gap <= reach
         acts = np.where(reach == 0.0, bonded, np.where(np.isinf(decay), near, near & bonded))
         pull = np.where(acts, rows.of_pair(self.force) * np.exp(-np.maximum(gap, 0.0) / decay), 0.0)
-        rows.attraction += pull
-        attract(rows.motion, rows.pairs, rows.geometry, pull, rows.dt)
-        if rows.branch is not None:
-            contract(rows.bodies.flow, rows.geometry, rows.branch, pull, rows.dt)
+        rows.attract(pull)
 
     def conclude(self, rows: Rows) -> None:
-        reach, gap = rows.of_pair(np.asarray(self.range)), rows.geometry[:, 7]
+        reach, gap = rows.of_pair(np.asarray(self.range)), rows.gap
         still = (rows.memory[:, self.at] > 0.0) & (gap <= reach) & (reach > 0.0)
-        rows.memory[:, self.at] = (rows.forces[:, 0] > 0.0) | still
+        rows.memory[:, self.at] = (rows.repulsion > 0.0) | still
 
 
 def bond_energy(gap: Array, force: Array, reach: Array, decay: Array) -> Array:
@@ -66,22 +60,3 @@ def bond_energy(gap: Array, force: Array, reach: Array, decay: Array) -> Array:
     with np.errstate(invalid="ignore"):
         falling = decay * (np.exp(-gap / decay) - np.exp(-reach / decay))
     return np.asarray(np.where(gap < reach, -force * np.where(np.isinf(decay), reach - gap, falling), 0.0))
-
-
-@kernel
-def attract(motion, pairs, geometry, pull, dt):  # type: ignore[no-untyped-def]
-    """Pull both bodies together along the normal."""
-    for c in range(len(pairs)):
-        i, j = pairs[c, 0], pairs[c, 1]
-        for k in range(3):
-            p = dt * pull[c] * geometry[c, k]
-            motion[i, k] += motion[i, 6] * p
-            motion[j, k] -= motion[j, 6] * p
-
-
-@kernel
-def contract(flow, geometry, branch, pull, dt):  # type: ignore[no-untyped-def]
-    """The part of the attraction in the stress on a cell that forces move."""
-    for c in range(len(pull)):
-        n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
-        drag(flow, branch[c, 1], n_x, n_y, n_z, -dt * pull[c], 0.0, 0.0, 0.0)

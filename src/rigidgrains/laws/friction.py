@@ -34,7 +34,7 @@ class StaticFriction(Law):
 
     def prepare(self, rows: Rows) -> None:
         slid = rows.memory[:, self.at] > 0.0
-        rows.geometry[:, 6] = np.where(slid, rows.geometry[:, 6], rows.of_pair(self.static))
+        rows.friction = np.where(slid, rows.friction, rows.of_pair(self.static))
 
     def conclude(self, rows: Rows) -> None:
         rows.memory[:, self.at] = rows.sliding
@@ -71,9 +71,9 @@ class SpeedFriction(Law):
 
     def prepare(self, rows: Rows) -> None:
         speed = np.linalg.norm(rows.velocity_before[1], axis=1)
-        mu = rows.geometry[:, 6].copy()
+        mu = rows.friction.copy()
         self._fill(speed, mu)
         if not (mu >= 0.0).all():
             bad = int(np.flatnonzero(~(mu >= 0.0))[0])
             raise ValueError(f"friction {mu[bad]:g} at a speed of {speed[bad]:g} m/s; return a number of at least 0")
-        rows.geometry[:, 6] = mu
+        rows.friction = mu

@@ -30,16 +30,16 @@ class Rolling(Law):
         need("twisting", np.asarray(self.twisting), 0.0, np.inf)
 
     def prepare(self, rows: Rows) -> None:
-        extra, bodies = rows.extra, rows.bodies
-        assert extra is not None
+        bodies = rows.bodies
         i, j = rows.pairs[:, 0], rows.body
         curvature = np.append(1.0 / bodies.radius, np.zeros(len(bodies.walls)))
         spin = np.vstack([np.zeros((bodies.count, 3)), *(wall.drive.spin for wall in bodies.walls)])
         lever = 1.0 / (curvature[i] + curvature[j])
-        extra[:, 3], extra[:, 4] = lever * curvature[i], lever * curvature[j]
-        inverse = extra[:, 3] ** 2 * rows.motion[i, 7] + extra[:, 4] ** 2 * rows.motion[rows.pairs[:, 1], 7]
-        extra[:, 5] = np.divide(1.0, inverse, out=np.zeros(len(inverse)), where=inverse > 0.0)
-        extra[:, 6] = rows.of_pair(self.rolling) / lever
-        extra[:, 7] = rows.of_pair(np.asarray(self.twisting)) / lever
-        extra[:, 8:11] = lever[:, None] * spin[j]
-        extra[:, 11] = lever
+        rows.shares = np.stack([lever * curvature[i], lever * curvature[j]], axis=1)
+        one, other = rows.motion[rows.pairs, 7].T
+        inverse = rows.shares[:, 0] ** 2 * one + rows.shares[:, 1] ** 2 * other
+        rows.turning_mass = np.divide(1.0, inverse, out=np.zeros(len(inverse)), where=inverse > 0.0)
+        rows.rolling_limit = rows.of_pair(self.rolling) / lever
+        rows.twisting_limit = rows.of_pair(np.asarray(self.twisting)) / lever
+        rows.wall_spin = lever[:, None] * spin[j]
+        rows.lever = lever

@@ -46,12 +46,15 @@ class Energy:
 
 @dataclass(frozen=True)
 class Budget:
-    """The last step: change of kinetic energy = gravity + forces + loads + walls + cell - contacts - shocks, in J.
+    """The last step: change of kinetic energy = gravity + forces + loads + walls + cell + returned - contacts - shocks.
+
+    All in J (J/m in 2D).
 
     kinetic  : change of kinetic energy
     gravity  : work of gravity on grains and pistons; forces : of constant forces and springs; loads : on pistons
     walls    : work of driven walls on the grains; cell : of whoever prescribes rates and stresses of a cell
-    contacts : dissipated by sliding, rolling and closing gaps, -dt R V with V at the end of the step
+    returned : given by contacts that are made to part, where overlaps are removed or grains rebound: R_n times the way
+    contacts : dissipated by sliding, rolling and closing gaps; with `returned` it is -dt R V, V at the end of the step
     shocks   : dissipated in jumps of the velocity, m (v - v_before)^2/2 and the like for spins. In free flight this is
                the loss of implicit Euler, m (g dt)^2/2.
     error    : what the balance misses: rounding
@@ -64,6 +67,7 @@ class Budget:
     loads: float
     walls: float
     cell: float
+    returned: float
     contacts: float
     shocks: float
     error: float
@@ -112,7 +116,7 @@ def energy_budget(source: Frame | Simulation) -> Budget:
     frame = of(source)
     dt = frame.dt
     if not frame.whole:
-        return Budget(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, dt)
+        return Budget(**{one.name: 0.0 for one in fields(Budget) if one.name != "dt"}, dt=dt)
     velocity, spin, wall_velocity = double(frame.peculiar_velocity), double(frame.spin), double(frame.wall_velocity)
     before = double(frame.peculiar_velocity_before), double(frame.spin_before), double(frame.wall_velocity_before)
     mass, gravity, pistons = double(frame.mass), double(frame.gravity), _pistons(frame)
@@ -132,6 +136,8 @@ def energy_budget(source: Frame | Simulation) -> Budget:
         "cell": cell_work(frame, found),
     }
     contacts = -dt * float(dot(found.force, _contact_velocity(frame, found, surface)).sum())
+    returned = _returned(frame)
+    contacts += returned
     turning[: len(frame)] = spin
     contacts -= dt * float(dot(found.torque, turning[found.j] - turning[found.i]).sum())
     shocks = float(sum(_kinetic(frame, *jump)))
@@ -139,8 +145,8 @@ def energy_budget(source: Frame | Simulation) -> Budget:
         rate, rate_before = velocity_gradient(frame), double(frame.cell_rate_before)
         change += cell_energy(frame, rate) - cell_energy(frame, rate_before)
         shocks += cell_energy(frame, rate - rate_before)
-    error = change - sum(work.values()) + contacts + shocks
-    return Budget(kinetic=change, **work, contacts=contacts, shocks=shocks, error=error, dt=dt)
+    error = change - sum(work.values()) - returned + contacts + shocks
+    return Budget(kinetic=change, **work, returned=returned, contacts=contacts, shocks=shocks, error=error, dt=dt)
 
 
 def total_budget(frames: Iterable[Frame]) -> Budget:
@@ -157,6 +163,20 @@ def total_budget(frames: Iterable[Frame]) -> Budget:
             sums += astuple(energy_budget(frame))
         last = frame.step
     return Budget(*sums.tolist())
+
+
+def _returned(frame: Frame) -> float:
+    """J, sum of R_n times the way by which each contact is to open within the step; R_n with the attraction of laws."""
+    contacts, figures = frame.contacts, frame.figures
+    press = dot(double(contacts.force), double(contacts.normal))
+    if (attraction := contacts.law("attraction")) is not None:
+        press += double(attraction)
+    if (stored := contacts.law("to_close")) is not None:
+        opens = -double(stored)
+    else:
+        part = figures["removed_part"] if "removed_part" in figures else float(figures["floor"] < 0.0)
+        opens = -part * np.minimum(double(contacts.gap) + figures.get("slack", 0.0), 0.0)
+    return float((press * np.maximum(opens, 0.0)).sum())
 
 
 def _kinetic(frame: Frame, velocity: Array, spin: Array, wall_velocity: Array) -> tuple[float, float, float]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..observe.base import Observer
+from ..observe.tally import INTERRUPTED
 from .blocking import Blocking, blocking
 from .state import Frame, of
 
@@ -24,9 +25,10 @@ class Measure(Observer):
 
     >>> record = Measure(coordination, stress, top=lambda frame: frame.position[:, 1].max())
     >>> simulation.observe(record, every=100)
-    >>> record["time"], record["top"], record["coordination.z"], record["stress.contact"]
+    >>> record["time"], record["top"], record["coordination.z"], record["stress.contact"], record["stress.pressure"]
 
-    A function is a column by its own name or by the keyword; each field of a dataclass is a column of its own.
+    A function is a column by its own name or by the keyword; each field of a dataclass is a column of its own, and what
+    it makes of them, the pressure of a stress for instance, can be asked for by name.
     A resumed run goes on with the rows it had. Use one Measure for all columns of a run: a checkpoint keeps one.
     """
 
@@ -37,12 +39,15 @@ class Measure(Observer):
                 raise ValueError(f"there are two columns {name!r}; give one of them another name: Measure(other=...)")
             self.functions[name] = function
         self._columns: dict[str, list[NDArray[Any]]] = {}
+        self._kinds: dict[str, type] = {}
 
     def look(self, simulation: Simulation) -> None:
         self.add(of(simulation))
 
     def finish(self, simulation: Simulation) -> None:
-        """The last step is always recorded."""
+        """The last step is always recorded, unless it is only an interruption: a run that goes on has no such row."""
+        if simulation.tally.stopped == INTERRUPTED:
+            return
         if simulation.steps and (not len(self) or self._columns["step"][-1] != simulation.steps):
             self.look(simulation)
 
@@ -50,7 +55,7 @@ class Measure(Observer):
         """Record one more frame."""
         row = {"step": np.asarray(frame.step), "time": np.asarray(frame.time)}
         for name, function in self.functions.items():
-            row |= _flat(name, function(frame))
+            row |= _flat(name, function(frame), self._kinds)
         for name, value in row.items():
             self._columns.setdefault(name, []).append(value)
 
@@ -64,7 +69,13 @@ class Measure(Observer):
         return len(self._columns.get("step", []))
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        """(rows, ...) one column; rows must be of one shape."""
+        """(rows, ...) one column; rows must be of one shape. What a dataclass makes of its fields is one too."""
+        owner, _, derived = name.rpartition(".")
+        kind = self._kinds.get(owner)
+        if name not in self._columns and isinstance(getattr(kind, derived, None), property):
+            assert kind is not None
+            columns = [self._columns[f"{owner}.{field.name}"] for field in fields(kind)]
+            return np.array([getattr(kind(*row), derived) for row in zip(*columns)])
         if name not in self._columns:
             raise KeyError(f"no column is called {name!r}; there are {', '.join(self._columns) or 'none yet'}")
         return np.array(self._columns[name])
@@ -102,12 +113,13 @@ def _name(function: Function) -> str:
     return name
 
 
-def _flat(name: str, value: Any) -> dict[str, NDArray[Any]]:
-    """Columns of a value: itself, or the fields of a dataclass."""
+def _flat(name: str, value: Any, kinds: dict[str, type]) -> dict[str, NDArray[Any]]:
+    """Columns of a value: itself, or the fields of a dataclass, whose kind is noted."""
     if is_dataclass(value):
+        kinds[name] = type(value)
         parts: dict[str, NDArray[Any]] = {}
         for field in fields(value):
-            parts |= _flat(f"{name}.{field.name}", getattr(value, field.name))
+            parts |= _flat(f"{name}.{field.name}", getattr(value, field.name), kinds)
         return parts
     array = np.array(value)
     if array.dtype.kind not in "bif":

@@ -15,6 +15,7 @@ from ..solve.residual import residual
 from . import measure
 from .base import Observer
 from .rigidity import rigidity
+from .tally import INTERRUPTED
 
 if TYPE_CHECKING:
     from ..bodies import Bodies
@@ -75,7 +76,7 @@ def figures(simulation: Simulation) -> dict[str, float]:
         "dt": simulation.dt,
         "sweeps": solve.sweeps,
         "updates": solve.updates,
-        "converged": solve.converged,
+        "converged": math.nan if solve.converged is None else solve.converged,
         "contacts": len(overlap),
         "mean_force": solve.mean_force,
         "residual": residual(problem),
@@ -120,6 +121,7 @@ def streams(bodies: Bodies) -> dict[str, float]:
 class History(Observer):
     """Records time, sweeps, contacts, residual, energies, overlap and rigidity; `history["time"]` is a column.
 
+    `converged` is 1 or 0, and NaN in steps of which that was not asked.
     In a periodic cell also its volume, packing fraction, pressure and shear stress xy, compression positive.
 
     names      : of the columns
@@ -144,7 +146,9 @@ class History(Observer):
         self.by_momentum = math.isfinite(simulation.last_solve.momentum_error)
 
     def finish(self, simulation: Simulation) -> None:
-        """The last step is always recorded."""
+        """The last step is always recorded, unless it is only an interruption: a run that goes on has no such row."""
+        if simulation.tally.stopped == INTERRUPTED:
+            return
         if simulation.steps and (not self.rows or self.rows[-1][0] != simulation.steps):
             self.look(simulation)
 

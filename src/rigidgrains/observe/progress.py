@@ -1,61 +1,63 @@
-"""Progress: a bar on the terminal with the figures that matter while one waits."""
+"""Progress: how far a run has come, with the figures that matter while one waits."""
 
 from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING, Any
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
+from .bar import Bar
 from .base import Observer
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from ..simulation import Simulation
 
 
 class Progress(Observer):
-    """A progress bar with simulated time, sweeps of the last step, contacts, speed and remaining time."""
+    """A bar with the time left, steps, simulated time, sweeps of the last step, candidates and speed.
+
+    Where there is no terminal: a line each half minute.
+    console : where it is shown; default: standard error
+    """
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console
 
     def start(self, simulation: Simulation, steps: int) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as Bar
-
-        self._bar = Bar(
-            TextColumn("t = {task.fields[time]:.4g} s"),
-            BarColumn(bar_width=30),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[sweeps]} sweeps, {task.fields[contacts]} candidates{task.fields[rate]}"),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-        )
-        self._first = simulation.steps
-        self._task = self._bar.add_task("run", total=steps, time=simulation.time, sweeps=0, contacts=0, rate="")
+        self._first, self._steps, self._rate = (simulation.steps, simulation.time), steps, ""
         self._seen = time.perf_counter(), simulation.steps, simulation.tally.updates
-        self._bar.start()
+        self._open = ExitStack()
+        self._bar = self._open.enter_context(Bar(console=self._console))
 
     def look(self, simulation: Simulation) -> None:
+        self._measure(simulation)
+        done, steps, share = simulation.steps - self._first[0], self._steps, 1.0
         if math.isfinite(simulation.until):  # how many steps dt = "auto" will take is only known at the end
-            to_come = math.ceil(max(0.0, simulation.until - simulation.time) / simulation.dt - 1e-9)
-            self._bar.update(self._task, total=simulation.steps - self._first + to_come)
-        self._bar.update(
-            self._task,
-            completed=simulation.steps - self._first,
-            time=simulation.time,
-            sweeps=simulation.last_solve.sweeps,
-            contacts=simulation.contacts.count,
-            **self._rate(simulation),
+            steps = done + math.ceil(max(0.0, simulation.until - simulation.time) / simulation.dt - 1e-9)
+            whole = simulation.until - self._first[1]
+            share = (simulation.time - self._first[1]) / whole if whole > 0.0 else 1.0
+        elif steps:
+            share = done / steps
+        self._bar.tell(
+            share,
+            f"{done:,}/{steps:,} steps",
+            f"t = {simulation.time:.4g} s",
+            f"{simulation.last_solve.sweeps:,} sweeps",
+            f"{simulation.contacts.count:,} candidates",
+            *([self._rate] if self._rate else []),
         )
 
-    def _rate(self, simulation: Simulation) -> dict[str, Any]:
-        """Steps and contact updates per second since the last look; nothing if no step was made."""
+    def _measure(self, simulation: Simulation) -> None:
+        """Steps and contact updates per second since the last look, if a step was made."""
         now = time.perf_counter(), simulation.steps, simulation.tally.updates
         seconds, steps, updates = (new - old for new, old in zip(now, self._seen))
-        if not steps:
-            return {}
-        self._seen = now
-        return {"rate": f", {steps / seconds:.3g} steps/s, {updates / seconds / 1e6:.3g} M updates/s"}
+        if steps:
+            self._seen, self._rate = now, f"{steps / seconds:.3g} steps/s, {updates / seconds / 1e6:.3g} M updates/s"
 
     def finish(self, simulation: Simulation) -> None:
         self.look(simulation)
-        self._bar.stop()
-        del self._bar  # it holds a lock, which nobody could copy
+        self._open.close()
+        del self._bar, self._open  # they hold a lock, which nobody could copy

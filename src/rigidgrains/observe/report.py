@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,8 @@ __all__ = ["Report", "Tally"]
 
 LARGE_DISPLACEMENT = 0.1  # of a radius in one step: the neglected turn of the normals is no longer small
 LARGE_OVERLAP = 0.05  # of the mean radius
-REFEREED = 3000  # candidates up to which the referee is recommended
+LARGE_LOSS = 0.01  # of the energy, by blows that a step met without rebound
+NOT_ASKED = "not asked: sweeps were given, forces not tested"
 
 
 @dataclass
@@ -35,7 +35,13 @@ class Report:
     inflows    : for each, grains and mass (kg) that entered, grains that came back, and what is due and waits for room
     outlets    : for each, grains and mass (kg) that left, and grains per second from the first to the last
     cell       : volume, packing fraction and pressure of a periodic cell, empty without one
+    converged_steps : that met the criterion, of the asked_steps; steps with a given number of sweeps are not asked
+    sweeps_unit : what `sweeps_mean` and `sweeps_max` count
     refereed_steps : that went to the referee since sweeps did not solve them
+    weakened_steps : that ended early with forces made weaker, so that they give no energy
+    exhausted_steps : in which every attempt found contacts that had been overlooked, or a law refused the forces
+    seconds    : s, of computing; compile_seconds : s, that kernels took to be compiled, mostly in the first run
+    lost_share : energy that blows lost by the length of steps, see `Tally.lost_share`; 0 without restitution
     rigidity   : the rigidity meter at the last state, for the sweeps that found its load (see `Tally.load_sweeps`)
     """
 
@@ -66,6 +72,12 @@ class Report:
     inflows: dict[str, dict[str, float]] = field(default_factory=dict)
     outlets: dict[str, dict[str, float]] = field(default_factory=dict)
     refereed_steps: int = 0
+    weakened_steps: int = 0
+    exhausted_steps: int = 0
+    asked_steps: int = 0
+    compile_seconds: float = 0.0
+    lost_share: float = 0.0
+    sweeps_unit: str = "sweeps"
 
     @classmethod
     def of(cls, simulation: Simulation) -> Report:
@@ -82,8 +94,13 @@ class Report:
             candidates=contacts.count,
             sweeps_mean=tally.sweeps / max(tally.steps, 1),
             sweeps_max=tally.most_sweeps,
+            sweeps_unit=getattr(simulation.solver, "unit", "sweeps"),
             converged_steps=tally.converged,
             refereed_steps=tally.refereed,
+            weakened_steps=tally.weakened,
+            exhausted_steps=tally.exhausted,
+            asked_steps=simulation.steps - tally.not_asked,
+            lost_share=tally.lost_share,
             updates=tally.updates,
             mean_overlap=float(overlap.mean()) if len(overlap) else 0.0,
             max_overlap=float(overlap.max()) if len(overlap) else 0.0,
@@ -93,6 +110,7 @@ class Report:
             wall_force=measure.wall_forces(bodies, contacts),
             rigidity=rigidity(simulation).as_dict(),
             seconds=tally.seconds,
+            compile_seconds=tally.compiling,
             seed=simulation.seed,
             cell=measure.cell_figures(bodies, contacts),
             stopped=tally.stopped,
@@ -101,29 +119,38 @@ class Report:
         if bodies.stage is not None:
             report.inflows = {one.name: one.figures(simulation.time - simulation.dt) for one in bodies.stage.inflows}
             report.outlets = {one.name: one.figures() for one in bodies.stage.outlets}
-        remedies = report._remedies(_called(simulation))
-        report.warnings = list(report._warnings(tally.displaced_in or simulation.dt, simulation.auto, remedies))
+        report.warnings = list(report._warnings(tally.displaced_in or simulation.dt, simulation.auto))
         return report
 
-    def _remedies(self, referee: int | None) -> str:
-        """What helps where sweeps did not; candidates up to which the referee is called, None if he cannot be."""
-        if referee is None or not referee < self.candidates <= REFEREED:
-            return "raise max_sweeps or epsilon"
-        asked = 1000 * math.ceil(2 * self.candidates / 1000)
-        return f"raise max_sweeps or epsilon, or call the referee for such steps (referee = {asked})"
-
-    def _warnings(self, dt: float, auto: AutoStep | None, remedies: str) -> Any:
+    def _warnings(self, dt: float, auto: AutoStep | None) -> Any:
         """What to watch out for; dt (s) is the step in which a grain moved furthest."""
-        missed = self.steps - self.converged_steps
-        if missed:
+        missed = self.asked_steps - self.converged_steps - self.exhausted_steps
+        if missed > 0:
+            sweeps = self.sweeps_unit == "sweeps"
+            remedy = "raise max_sweeps or epsilon" if sweeps else "take a smaller dt, or method = 'accelerated'"
             yield (
-                f"{missed} of {self.steps} steps ended before the criterion was met (max_sweeps reached): "
-                f"forces are approximate there; {remedies}"
+                f"{missed} of {self.asked_steps} steps ended before the criterion was met"
+                f"{' (max_sweeps reached)' if sweeps else ''}: forces are approximate there; {remedy}"
+            )
+        if self.weakened_steps:
+            yield (
+                f"in {self.weakened_steps} steps contact forces would have given energy, and were made weaker: bodies "
+                "sink into each other there; raise max_sweeps"
+            )
+        if self.exhausted_steps:
+            yield (
+                f"{self.exhausted_steps} of {self.steps} steps found ever more contacts, or a law refused the forces "
+                "of every attempt: grains may overlap there; use a smaller dt"
             )
         if self.max_displacement_over_radius > LARGE_DISPLACEMENT and (remedy := self._shorter(dt, auto)):
             yield (
                 f"a grain moved {self.max_displacement_over_radius:.2g} radii in one step: contact normals turn within "
                 f"a step and are taken as fixed; {remedy}"
+            )
+        if self.lost_share > LARGE_LOSS:
+            yield (
+                f"{self.lost_share:.1%} of the energy was lost by blows that steps met without the rebound of the law: "
+                f"grains were struck more often within a step than can be followed; {self._fewer_blows(auto)}"
             )
         meter = self.rigidity
         if meter["verdict"] == "soft":
@@ -134,6 +161,12 @@ class Report:
             )
         if self.max_overlap_of_run > LARGE_OVERLAP:
             yield f"overlaps of up to {self.max_overlap_of_run:.2g} mean radii: use a smaller dt or more sweeps"
+
+    def _fewer_blows(self, auto: AutoStep | None) -> str:
+        """What keeps steps from losing energy in blows."""
+        if auto is None:
+            return "use a smaller dt, or dt = 'auto'"
+        return "use a smaller dt_max" if auto.shortest == 0.0 else f"use a dt_min below {auto.shortest:g} s"
 
     def _shorter(self, dt: float, auto: AutoStep | None) -> str:
         """What keeps normals from turning; nothing where dt = "auto" does: it bounds how far pairs come, not grains."""
@@ -149,7 +182,18 @@ class Report:
     def convergence(self) -> str:
         """How many steps have met the criterion, in words."""
         called = f"; {self.refereed_steps:,} went to the referee" if self.refereed_steps else ""
-        return f"{self.converged_steps:,} of {self.steps:,} steps{called}"
+        return convergence(self.converged_steps, self.asked_steps, self.steps) + called
+
+    def cost(self) -> str:
+        """Time of computing, and of compiling if there was any."""
+        beside = f" (and {self.compile_seconds:.2f} s compiling)" if self.compile_seconds >= 0.005 else ""
+        return f"{self.seconds:.2f} s for {self.updates:,} contact updates{beside}"
+
+    def _sweeps(self) -> list[tuple[str, str]]:
+        """What was repeated within a step; where those are no sweeps, by its name."""
+        text = f"{self.sweeps_mean:.1f} a step on average, {self.sweeps_max:,} at most"
+        first, _, rest = self.sweeps_unit.partition(" ")
+        return [(first, f"{text} ({rest.removeprefix('of the ')})" if rest else text)]
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers and text, ready for JSON."""
@@ -169,7 +213,7 @@ class Report:
             ("grains", f"{self.grains:,}"),
             ("steps", f"{self.steps:,} of {self._step()} s, to t = {self.time:g} s"),
             ("contacts", f"{self.contacts:,} carry a force, of {self.candidates:,} candidates"),
-            ("sweeps", f"{self.sweeps_mean:.1f} a step on average, {self.sweeps_max:,} at most"),
+            *self._sweeps(),
             ("converged", self.convergence()),
             ("overlap", f"{self.mean_overlap:.2e} mean, {self.max_overlap:.2e} largest (over the mean radius)"),
             ("", f"{self.max_overlap_of_run:.2e} largest in the whole run"),
@@ -180,7 +224,7 @@ class Report:
             *((f"into {name}", _entered(flow)) for name, flow in self.inflows.items()),
             *((f"out of {name}", _left(flow)) for name, flow in self.outlets.items()),
             *([("cell", _cell(self.cell))] if self.cell else []),
-            ("cost", f"{self.seconds:.2f} s for {self.updates:,} contact updates"),
+            ("cost", self.cost()),
         ]
         if self.stopped:
             rows.append(("stopped", self.stopped))
@@ -189,16 +233,11 @@ class Report:
         return "\n".join(f"{name:<{width}}  {text}" for name, text in rows)
 
 
-def _called(simulation: Simulation) -> int | None:
-    """Candidates up to which the solver calls the referee; None if it never does."""
-    from ..solve.accelerated import AcceleratedSweeps
-    from ..solve.criteria import looks_at_state
-
-    solver, contacts = simulation.solver, simulation.contacts
-    if not isinstance(solver, AcceleratedSweeps) or solver.sleep or not looks_at_state(solver.criterion):
-        return None
-    plain = contacts.extra is None and contacts.branch is None and bool((contacts.geometry[:, 6] < math.inf).all())
-    return solver.referee if plain else None
+def convergence(converged: int, asked: int, steps: int) -> str:
+    """How many steps have met the criterion, of those that were asked."""
+    if steps and not asked:
+        return NOT_ASKED
+    return f"{converged:,} of {asked:,} steps" + (f"; {steps - asked:,} not asked" if asked < steps else "")
 
 
 def _rigidity(meter: dict[str, Any]) -> str:

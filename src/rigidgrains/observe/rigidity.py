@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from .. import theory
-from ..detect.clusters import find_clusters
+from ..detect.clusters import find_clusters, mass_ratio
 
 if TYPE_CHECKING:
     from ..simulation import Simulation
@@ -23,7 +23,8 @@ class Rigidity:
     sweeps : N_I; q : diffusion constant of the order; diffusion_length : l_diff (m); sound_velocity : c (m/s)
     critical_wave_length : lambda_c (m); stiffness : kappa (N/m); viscosity : gamma (N s/m)
     cluster : grains in the cluster; extent : L, the longest side of its bounding box (m)
-    rigid_sweeps : N_I for which l_diff would be 2 L
+    mass_ratio : mass of the cluster and of the pistons on it over that of its grains, were all as its median grain
+    rigid_sweeps : N_I for which l_diff would be 2 L, times the mass ratio
     momentum_error : share of the load that the last step failed to carry, where its criterion measured it, else None
     """
 
@@ -38,13 +39,14 @@ class Rigidity:
     extent: float
     rigid_sweeps: int
     momentum_error: float | None = None
+    mass_ratio: float = 1.0
 
     @property
     def verdict(self) -> str:
         """'rigid', 'transition' or 'soft'; 'loose' when no two grains press on each other.
 
         From the momentum error where it was measured: sweeps with momentum carry news further than diffusion does. Else
-        from l_diff against L.
+        from l_diff against L; a mass ratio of r takes r times the sweeps, or l_diff/sqrt(r).
         """
         if self.cluster < 2:
             return "loose"
@@ -56,7 +58,7 @@ class Rigidity:
                 if self.momentum_error <= MISSES[1]
                 else "soft"
             )
-        reach = self.diffusion_length / self.extent
+        reach = self.diffusion_length / (self.extent * math.sqrt(max(self.mass_ratio, 1.0)))
         return "rigid" if reach >= RIGID else "transition" if reach >= 1.0 else "soft"
 
     def as_dict(self) -> dict[str, Any]:
@@ -72,8 +74,10 @@ def rigidity(simulation: Simulation, sweeps: float | None = None) -> Rigidity:
     if not bodies.count:
         return Rigidity(n_i, q, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0.0, 0)
     d, m = 2.0 * float(bodies.radius.mean()), float(bodies.mass.mean())
-    clusters = find_clusters(contacts.pairs, contacts.forces[:, 0] > 0.0, bodies.position, bodies.radius)
+    pressed = contacts.forces[:, 0] > 0.0
+    clusters = find_clusters(contacts.pairs, pressed, bodies.position, bodies.radius)
     extent = float(clusters.extent[clusters.largest])
+    ratio = float(mass_ratio(clusters, contacts.pairs, pressed, bodies.motion[:, 6])[clusters.largest])
     return Rigidity(
         sweeps=n_i,
         q=q,
@@ -84,6 +88,7 @@ def rigidity(simulation: Simulation, sweeps: float | None = None) -> Rigidity:
         viscosity=theory.viscosity(q, n_i, m, dt),
         cluster=int(clusters.size[clusters.largest]),
         extent=extent,
-        rigid_sweeps=theory.rigid_sweeps(extent, d, q, RIGID),
+        rigid_sweeps=theory.rigid_sweeps(extent, d, q, RIGID, max(ratio, 1.0)),
         momentum_error=error if math.isfinite(error) else None,
+        mass_ratio=ratio,
     )

@@ -7,16 +7,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ..laws.base import Ledger
     from ..solve.sweeps import SolveReport
+
+INTERRUPTED = "interrupted"  # why a run stopped, after Ctrl-C or a request to terminate
 
 
 @dataclass
 class Tally:
     """What is counted in each step.
 
+    exhausted : steps that no attempt brought to an end; weakened : steps whose forces would have given energy
+    converged : steps that met the criterion, of those `asked` whether they do
     displacement : largest of any grain in one step, over its radius; displaced_in : s, the length of that step
     deepest : m, largest overlap of any candidate
     load    : N, sum of |R| in the last step; None before the first
+    lost    : J, that steps took beyond the law of restitution; taken : J, all that contacts took, where there is one
+    kinetic : J, the most there was, likewise
+    seconds : s, of computing; compiling : s, that kernels took to be compiled meanwhile
     found, squares : means of n and n^2 over the shares of that load, n the sweeps of the step in which a share came
     """
 
@@ -26,17 +34,26 @@ class Tally:
     most_sweeps: int = 0
     converged: int = 0
     refereed: int = 0
+    exhausted: int = 0
+    weakened: int = 0
     displacement: float = 0.0
     displaced_in: float = 0.0
     deepest: float = 0.0
     load: float | None = None
     found: float = 0.0
     squares: float = 0.0
+    lost: float = 0.0
+    taken: float = 0.0
+    kinetic: float = 0.0
     seconds: float = 0.0
     stopped: str = ""
+    asked: int | None = None
+    compiling: float = 0.0
 
     def __post_init__(self) -> None:
-        """Earlier files hold sums over all steps instead of means over the load."""
+        """Earlier files hold sums over all steps instead of means over the load, and took all steps as asked."""
+        if self.asked is None:
+            self.asked = self.steps
         if self.steps and self.load is None:
             self.found, self.squares = self.sweeps / self.steps, self.squares / self.steps
 
@@ -47,11 +64,31 @@ class Tally:
         self.sweeps += solve.sweeps
         self.updates += solve.updates
         self.most_sweeps = max(self.most_sweeps, solve.sweeps)
-        self.converged += solve.converged
+        self.converged += bool(solve.converged)
+        self.asked = (self.asked or 0) + (solve.converged is not None)
         self.refereed += solve.referee > 0
+        self.exhausted += solve.exhausted
+        self.weakened += solve.weakened < 1.0
         if displacement > self.displacement:
             self.displacement, self.displaced_in = displacement, dt
         self.deepest = max(self.deepest, deepest)
+
+    def book(self, ledger: Ledger) -> None:
+        """Add up energies of one step."""
+        self.lost += ledger.lost
+        self.taken += ledger.taken
+        self.kinetic = max(self.kinetic, ledger.kinetic)
+
+    @property
+    def lost_share(self) -> float:
+        """Energy that steps took beyond the law, over the kinetic energy, or over all that contacts took if more."""
+        most = max(self.kinetic, self.taken)
+        return self.lost / most if most > 0.0 else 0.0
+
+    @property
+    def not_asked(self) -> int:
+        """Steps in which nothing was asked of the forces."""
+        return self.steps - (self.asked or 0)
 
     @property
     def load_sweeps(self) -> float:

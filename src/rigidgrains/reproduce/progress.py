@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.markup import escape
 from rich.table import Table
 
+from ..observe.bar import Bar
 from .base import Target, Tick
 from .page import expected, measured, tolerance
 from .run import Done, check_names, reproduce
@@ -16,21 +18,19 @@ from .run import Done, check_names, reproduce
 def run_with_progress(names: list[str], output: Path, *, quick: bool, force: bool, out: Console) -> bool:
     """Run the targets, print their rows; True if all pass."""
     targets = check_names(names)
-    bar = Progress(
-        TextColumn("{task.description:<20}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"), TimeElapsedColumn(),
-        console=Console(stderr=True),
-    )  # fmt: skip
+    with ExitStack() as bars:
 
-    def watch(target: Target) -> Tick:
-        task = bar.add_task(target.name, total=1.0)
-        return lambda share: bar.update(task, completed=share)
+        def watch(target: Target) -> Tick:
+            bars.close()  # that of the target before
+            return bars.enter_context(Bar(f"{target.name:<20}")).tell
 
-    with bar:
         finished = reproduce(targets, output, quick=quick, force=force, watch=watch)
     for done in finished:
         out.print(_table(done))
     passed = sum(done.result.passed for done in finished)
-    out.print(f"{passed} of {len(finished)} targets pass; figures and rows in [bold]{output / 'index.html'}[/]")
+    out.print(
+        f"{passed} of {len(finished)} targets pass; figures and rows in [bold]{escape(str(output / 'index.html'))}[/]"
+    )
     return passed == len(finished)
 
 

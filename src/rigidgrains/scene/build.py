@@ -35,8 +35,7 @@ def build(scene: Scene, seed: int) -> Bodies:
     for index, table in enumerate(scene.grains):
         there = [wall for wall in walls if is_there(wall, 0.0)]
         groups.append(place_group(scene, index, table, seed, there, cell, groups))
-    ends = np.cumsum([len(group.radius) for group in groups])
-    slices = [slice(int(end) - len(group.radius), int(end)) for end, group in zip(ends, groups)]
+    slices = slices_of(groups)
     with np.errstate(all="ignore"):
         bodies = Bodies.assemble(
             dimension=scene.dimension,
@@ -119,9 +118,16 @@ def place_group(
         np.vstack([np.zeros((0, 3)), *(group.position for group in earlier)]),
         np.concatenate([np.zeros(0), *(group.radius for group in earlier)]),
         cell,
+        dict(zip((group_name(k, group.name) for k, group in enumerate(scene.grains)), slices_of(earlier))),
     )
     position, order = place_grains(table, radius, rng, room)
     return PlacedGroup(table, dimension, position, radius, order)
+
+
+def slices_of(groups: list[PlacedGroup]) -> list[slice]:
+    """Rows of the grains of each group, one after the other."""
+    ends = np.cumsum([len(group.radius) for group in groups])
+    return [slice(int(end) - len(group.radius), int(end)) for end, group in zip(ends, groups)]
 
 
 def check(scene: Scene, bodies: Bodies, slices: list[slice]) -> None:

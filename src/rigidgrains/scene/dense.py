@@ -26,9 +26,11 @@ def place_dense(radius: Array, rng: np.random.Generator, room: Room) -> tuple[Ar
     smallest = float(radius.min())
     sites, half_cell = free_sites(n, smallest, room, 0.1 * smallest)
     fraction = room.packing_fraction(radius)
-    remedy = "take a larger region, fewer or smaller grains"
+    remedies = ["a larger region", "fewer or smaller grains"]
+    if room.taken():
+        remedies.append("placement = 'random' for all groups in it if they fill less than half")
     if len(sites) < n:
-        raise room.error("count", n, f"walls and other grains leave only {len(sites)} free sites; {remedy}")
+        raise room.error("count", n, f"walls and other grains leave only {len(sites)} free sites", *remedies)
     sites = sites[np.arange(n) * len(sites) // n]  # evenly spread: differences in density would even out slowly
     order = rng.permutation(n)
     sizes = np.concatenate([radius[order], room.radius])
@@ -45,8 +47,8 @@ def place_dense(radius: Array, rng: np.random.Generator, room: Room) -> tuple[Ar
             stay_inside(position[:n], sizes[:n] * (1.0 + 0.1 * SLACK), room)
             if settled(position, sizes, n, room):
                 return position[:n], order
-    message = f"no placement without overlap found at packing fraction {fraction:.3f}; {remedy}"
-    raise room.error("count", n, message)
+    message = f"no placement without overlap found at packing fraction {fraction:.3f}"
+    raise room.error("count", n, message, *remedies)
 
 
 def stay_inside(position: Array, radius: Array, room: Room) -> None:

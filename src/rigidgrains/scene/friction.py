@@ -18,17 +18,26 @@ from .values import Array
 
 
 class FrictionTable:
-    """Rows are materials, and walls of a material with their own friction; row 0 is the default material."""
+    """Rows are materials, and walls of a material with their own friction; row 0 is the default material.
+
+    Everybody who will ever have a row is asked before any table is made: walls, grains, and grains yet to come.
+    """
 
     def __init__(self, scene: Scene) -> None:
         self.rows: dict[tuple[str, float | None], int] = {(DEFAULT, None): 0}
+        walls = [*scene.plane, *(plane for box in scene.box for plane in box.planes()), *scene.cylinder, *scene.piston]
+        users = [(wall.material, wall.friction) for wall in walls]
+        users += [(grains.material, None) for grains in scene.grains]
+        users += [(inflow.material, None) for inflow in scene.inflow]
+        for material, own in users:
+            self.rows.setdefault((material or DEFAULT, own), len(self.rows))
         self.scene = scene
         self.own = {material.name: material for material in scene.material}
         self.pairs = {frozenset(pair.materials): pair for pair in scene.pair}
 
     def row(self, material: str | None, own: float | None = None) -> int:
         """Row of a body: its material, and a wall's own friction."""
-        return self.rows.setdefault((material or DEFAULT, own), len(self.rows))
+        return self.rows[material or DEFAULT, own]
 
     def table(self) -> Array:
         """Friction coefficients (k, k)."""

@@ -39,11 +39,8 @@ def place(group: Grains, radius: Array, rng: np.random.Generator, room: Room) ->
         return place_dense(radius, rng, room)
     largest = float(radius.max())
     sites = len(free_sites(len(radius), largest, room, 2.0 * largest * (1.0 + SPARE))[0])
-    message = (
-        f"only {sites} lattice sites are free for grains of radius {largest:g} m;"
-        " take a larger region, fewer or smaller grains, or placement = 'dense'"
-    )
-    raise room.error("count", len(radius), message)
+    message = f"only {sites} lattice sites are free for grains of radius {largest:g} m"
+    raise room.error("count", len(radius), message, "a larger region", "fewer or smaller grains", "placement = 'dense'")
 
 
 def along_curve(position: Array, lower: Array, upper: Array) -> NDArray[np.int64]:

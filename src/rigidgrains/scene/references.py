@@ -74,6 +74,10 @@ def unknown_names(tables: Tables, unreadable: Mapping[str, set[str]]) -> Iterato
         if force.grains not in known:
             hint = suggestion(force.grains, known) or f"; known are {listed(known) or 'none'}"
             yield Problem(f"{key}[{index}].grains", force.grains, "no group of grains has this name" + hint)
+        elif force.index is not None and not len(force.index):
+            yield Problem(
+                f"{key}[{index}].index", [], "names no grain; give numbers, or remove index for the whole group"
+            )
         elif force.index is not None and force.grains in groups and max(force.index, default=0) >= groups[force.grains]:
             last = groups[force.grains] - 1
             message = f"the grains of group '{force.grains}' are numbered from 0 to {last}"

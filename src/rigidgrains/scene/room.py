@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,10 @@ from .errors import Problem, SceneError
 
 @dataclass
 class Room:
-    """The region between two corners (3,), the walls, the grains of earlier groups, (m, 3) and (m,), and the cell."""
+    """The region between two corners (3,), the walls, the grains of earlier groups, (m, 3) and (m,), and the cell.
+
+    others : earlier groups by name, rows of their grains
+    """
 
     place: str
     dimension: int
@@ -27,6 +30,7 @@ class Room:
     position: Array
     radius: Array
     cell: Cell | None = None
+    others: dict[str, slice] = field(default_factory=dict)
 
     @cached_property
     def periodic(self) -> NDArray[np.bool_]:
@@ -71,8 +75,25 @@ class Room:
         grains = np.pi * radius**2 if self.dimension == 2 else 4.0 / 3.0 * np.pi * radius**3
         return float(grains.sum() / np.prod((self.upper - self.lower)[: self.dimension]))
 
-    def error(self, key: str, value: Any, message: str) -> SceneError:
+    def error(self, key: str, value: Any, message: str, *remedies: str) -> SceneError:
+        """What is wrong with a group; where it finds no place also who else is in its region, and what may help."""
+        if remedies:
+            told = [
+                message,
+                *(f"group '{name}' fills {share:.0%} of the region" for name, share in self.taken().items()),
+            ]
+            if len(told) > 1:
+                remedies = (*remedies, "a region of its own for each group")
+            message = f"{', '.join(told)}; take {', '.join(remedies[:-1])}, or {remedies[-1]}"
         return SceneError([Problem(f"{self.place}.{key}", value, message)])
+
+    def taken(self) -> dict[str, float]:
+        """Share of the region's volume that each earlier group has, by its grains with their centre in it."""
+        flat = slice(0, self.dimension)
+        position, lower, upper = self.position[:, flat], self.lower[flat], self.upper[flat]
+        inside = np.asarray(((position >= lower) & (position <= upper)).all(axis=1))
+        shares = {name: self.packing_fraction(self.radius[rows][inside[rows]]) for name, rows in self.others.items()}
+        return {name: share for name, share in shares.items() if share > 0.0}
 
 
 def wall_gaps(wall: Wall, points: Array, radius: Array) -> tuple[Array, Array]:

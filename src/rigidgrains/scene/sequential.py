@@ -36,10 +36,10 @@ def place_random(radius: Array, rng: np.random.Generator, room: Room) -> tuple[A
             done = placed - len(room.radius)
             reached = room.packing_fraction(radius[order[:done]])
             message = (
-                f"only {done} of {len(radius)} grains found a place at random (packing fraction {reached:.3f} reached);"
-                " take a larger region, fewer or smaller grains, placement = 'lattice' or placement = 'dense'"
+                f"only {done} of {len(radius)} grains found a place at random (packing fraction {reached:.3f} reached)"
             )
-            raise room.error("count", len(radius), message)
+            remedies = "a larger region", "fewer or smaller grains", "placement = 'lattice'", "placement = 'dense'"
+            raise room.error("count", len(radius), message, *remedies)
     return position[len(room.radius) :], order
 
 

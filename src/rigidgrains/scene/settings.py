@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field, PlainValidator, WithJsonSchema
+from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 
 from ..stage.course import Course, read_course
 from .errors import ABSENT, Problem
@@ -179,16 +179,20 @@ class Run(Section):
 ORDERS = Literal["random", "random_sequential", "ordered", "random_blocks", "symmetric", "coloured", "parallel"]
 CRITERIA = Literal["local", "global", "fixed", "rigid", "residual", "momentum", "overlap"]
 PLAIN = ("local", "global", "fixed", "rigid")  # criteria of plain sweeps, where no method is given
+ALIASES = {"referee": "second-order"}  # names of methods
 EPSILON = {"residual": 1e-4, "momentum": 1e-2, "overlap": 1e-5}
 
 
 class Solver(Section):
     """How the contact forces are found, and when they are good enough."""
 
-    method: Literal["sweeps", "accelerated", "relaxed"] = Field(
+    method: Annotated[
+        Literal["sweeps", "accelerated", "relaxed", "second-order"],
+        BeforeValidator(lambda name: ALIASES.get(name, name) if isinstance(name, str) else name),
+    ] = Field(
         default="accelerated",
-        description="sweeps with momentum, plain or over-relaxed ones; plain is the default where an order is given, "
-        "or a criterion of plain sweeps: local, global, fixed, rigid",
+        description="sweeps with momentum, plain or over-relaxed ones, or interior point and Newton steps; plain ones "
+        "are the default where an order is given, or a criterion of plain sweeps: local, global, fixed, rigid",
     )
     order: ORDERS = Field(
         default="coloured", description="order of the contacts in a sweep; random is the default of other methods"
@@ -213,7 +217,10 @@ class Solver(Section):
     delta: NotNegative | None = Field(default=None, description="local: change of a force that never matters (N)")
     sweeps: Count | None = Field(default=None, description="fixed: number of sweeps in each time step")
     rigidity: Positive = Field(default=2.0, description="rigid: diffusion length over the extent of each cluster")
-    max_sweeps: Count = Field(default=5000, description="most sweeps in one time step")
+    max_sweeps: Count = Field(
+        default=5000, description="most sweeps in one time step; second-order: iterations, 500 by default"
+    )
+    warm: Whole = Field(default=0, description="second-order: sweeps that come first in each step")
     gap: GapPolicy = Field(
         default="g_pos", description="gap in the law: open gaps only, overlaps too, or a part of them (0 to 1)"
     )
@@ -224,8 +231,10 @@ class Solver(Section):
         default=False,
         description="accelerated: look for forces that hold a packing at rest, where none are carried over",
     )
-    referee: Whole = Field(
-        default=0, description="accelerated: contacts up to which the referee takes over steps that sweeps do not solve"
+    referee: Whole | None = Field(
+        default=None,
+        description="accelerated: contacts up to which the referee takes over steps that sweeps do not solve; 0 for"
+        " none, default 2000",
     )
 
     def model_post_init(self, _: Any) -> None:
@@ -234,7 +243,9 @@ class Solver(Section):
             self._default(criterion="local")
         if self.given("order") or self.criterion in PLAIN:
             self._default(method="sweeps")
-        if self.method != "accelerated":
+        if self.method == "second-order":
+            self._default(order="symmetric", max_sweeps=500)
+        elif self.method != "accelerated":
             self._default(order="random", criterion="local")
         self._default(epsilon=EPSILON.get(self.criterion, 1e-3))
 
@@ -263,6 +274,10 @@ class Solver(Section):
             yield self.wrong("omega", f"belongs to method = 'relaxed', not to '{self.method}'; remove it")
         if self.method == "accelerated" and self.order not in ("coloured", "symmetric"):
             yield self.wrong("order", "does not converge with method = 'accelerated'; take 'coloured' or 'symmetric'")
+        if self.method == "second-order":
+            yield from self._without_sweeps()
+        elif self.given("warm"):
+            yield self.wrong("warm", f"belongs to method = 'second-order', not to '{self.method}'; remove it")
         if self.method != "sweeps" and self.criterion == "rigid":
             yield self.wrong("criterion", f"counts plain sweeps, not those of '{self.method}'; take 'momentum'")
         if self.sleep and self.criterion in ("global", "rigid"):
@@ -280,6 +295,17 @@ class Solver(Section):
             yield self.wrong("slack", "belongs to gap = 'g' or a number such as 0.3; with 'g_pos' nothing is removed")
         if self.sweeps is None and self.criterion == "fixed":
             yield Problem("sweeps", ABSENT, "missing; give the number of sweeps for criterion = 'fixed'")
+
+    def _without_sweeps(self) -> Iterator[Problem]:
+        """What has no meaning where no sweeps are made."""
+        if self.given("order") and not self.warm:
+            yield self.wrong("order", "is that of sweeps, and method = 'second-order' makes none; remove it")
+        if self.criterion not in EPSILON and self.criterion != "rigid":
+            yield self.wrong("criterion", f"watches sweeps; with method = 'second-order' take {', '.join(EPSILON)}")
+        if self.sleep:
+            yield self.wrong(
+                "sleep", "leaves contacts out of sweeps, and method = 'second-order' makes none; remove it"
+            )
 
 
 class Output(Section):

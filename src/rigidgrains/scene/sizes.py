@@ -23,9 +23,12 @@ class Discrete(Section):
     shares: Shares = Field(description="one relative amount per radius")
     by: Literal["number", "mass"] = Field(default="number", description="what the shares count: grains or their mass")
 
-    def mistakes(self, dimension: int) -> Iterator[Problem]:
-        if len(self.values) != len(self.shares):
-            yield self.wrong("shares", f"needs one share for each of the {len(self.values)} values")
+    def model_post_init(self, context: Any) -> None:
+        """Said at once: nothing can be asked of sizes without shares."""
+        have, want = len(self.shares), len(self.values)
+        if have != want:
+            message = f"needs one share for each value, and there are {want} values and {have} shares"
+            raise SceneError([self.wrong("shares", f"{message}; {'add' if have < want else 'remove'} some")])
 
     def number_shares(self, dimension: int) -> Array:
         """Shares of the number of grains, sum one."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ..arguments import is_number
 from ..contacts import ContactProblem
 from ..memory import copy_rows
+from .burden import burden
 from .criteria import Criterion, MomentumCriterion, RigidSweeps, StateCriterion, Verdict, looks_at_state
 from .dilation import Dilation
 from .kernels import changes
@@ -51,6 +52,8 @@ RUNAWAY = 100.0  # over the least of all: back to the best forces
 SAVED = 0.25  # a gain worth a new checkpoint
 ROUNDING = 1e-30  # of |R|^2/m: smaller changes are none
 RESCUES = 20  # after as many the sweeps go on without momentum
+USUAL = 10.0  # times L/d sweeps, in which packings of equal grains are solved
+AFFORDABLE, PATIENT = 2000, 5000  # candidates for which the referee is called by himself, after so many sweeps
 
 
 @dataclass
@@ -61,14 +64,15 @@ class AcceleratedSweeps(Sweeps):
     hold    : look first for forces that hold a packing at rest, where none are carried over; see dilation.py. By
               colours, and with a criterion that looks at the state
     referee : candidates up to which the referee takes over a step that sweeps do not solve, see appeal.py; 0 for none.
-              With a criterion that looks at the state, for plain friction
+              With a criterion that looks at the state, for plain friction. None for AFFORDABLE ones, and none where
+              max_sweeps bounds the work of a step to less than PATIENT sweeps
     Criteria as for Sweeps, without RigidSweeps, which counts plain sweeps.
     """
 
     order: str | Order = "coloured"
     criterion: Criterion = field(default_factory=MomentumCriterion)
     hold: bool = False
-    referee: int = 0
+    referee: int | None = None
 
     def __post_init__(self, rigidity: float | None) -> None:
         super().__post_init__(rigidity)
@@ -77,6 +81,8 @@ class AcceleratedSweeps(Sweeps):
             raise ValueError(f"order {name} does not converge with momentum; choose 'coloured' or 'symmetric'")
         if self.hold and not self.order.coloured:
             raise ValueError("hold = True is known to sweeps by colours alone; take order = 'coloured'")
+        if self.referee is None:
+            return
         if not is_number(self.referee, whole=True) or self.referee < 0:
             raise ValueError(f"referee = {self.referee!r} is no number of contacts; give one such as 2000, or 0")
         self.referee = int(self.referee)
@@ -91,7 +97,11 @@ class AcceleratedSweeps(Sweeps):
 
     def _pace(self, order: Order, problem: ContactProblem) -> Pace:
         assert isinstance(order, Coloured | Symmetric)
-        own = problem.plain and problem.count <= self.referee and bool((problem.geometry[:, 6] < math.inf).all())
+        most = self.referee
+        if most is None:
+            looks = looks_at_state(self.criterion) and not self.sleep
+            most = AFFORDABLE if looks and self.max_sweeps >= PATIENT else 0
+        own = problem.plain and problem.count <= most and bool((problem.geometry[:, 6] < math.inf).all())
         return Momentum(order, problem, hold=self.hold, appeals=own)
 
 
@@ -192,21 +202,44 @@ class Momentum(Pace):
             self._restart()
         return False
 
-    def appeal(self, problem: ContactProblem, criterion: StateCriterion, verdict: Verdict) -> Verdict:
-        """From the best forces; what is found is kept if it is better."""
-        if not self._appeals:
-            return verdict
+    def patience(self, problem: ContactProblem, most: int) -> int:
+        """All but the eighth that `fall_back` may take; no more than these where heavy bodies would take more than all.
+
+        Sweeps with momentum go by the root of the condition number, L/d times the mass on a contact over that of a
+        grain, or L/d again where no body is heavy.
+        """
+        heavy = burden(problem) if self._appeals else 0.0
+        self._plain = 2 * (min(math.ceil(USUAL * self._extent), most // 8) // 2)  # there and back
+        if heavy > self._extent and USUAL * math.sqrt(self._extent * heavy) > most:
+            return self._plain
+        return most - self._plain
+
+    def fall_back(
+        self, problem: ContactProblem, rng: Generator, criterion: StateCriterion, verdict: Verdict
+    ) -> tuple[int, Verdict]:
+        """1. The best forces so far. 2. Sweeps without momentum from there. 3. The referee; his forces if better."""
+        p = problem
+        self._back_to_best(p)
+        p.motion[:, :6] = self._free
+        apply_forces(p)
+        self._restart()
+        self._until = self._sweeps + self._plain
+        made = self.sweeps(p, rng, self._plain)
+        verdict = criterion.judge(p)
+        if verdict.met or not self._appeals:
+            return made, verdict
         from .appeal import appeal  # brings what few need: sparse matrices, FCLIB
 
-        forces, motion = problem.forces.copy(), problem.motion.copy()
-        least = self._back_to_best(problem)
-        found, self.referee = appeal(problem, criterion, self._free)
-        if not found.met and not residual(problem) < least:
-            problem.forces[:], problem.motion[:] = forces, motion
-            return verdict
-        copy_rows(problem.forces, self._best[0])
-        copy_rows(problem.motion, self._best[1])
-        return found
+        forces, motion = p.forces.copy(), p.motion.copy()
+        least = self._back_to_best(p)
+        found, self.referee = appeal(p, criterion, self._free)
+        if not found.met and not residual(p) < least:
+            p.forces[:], p.motion[:] = forces, motion
+            return made, verdict
+        copy_rows(p.forces, self._best[0])
+        copy_rows(p.motion, self._best[1])
+        self._restart()
+        return made, found
 
     def finish(self, problem: ContactProblem, rng: Generator, *, converged: bool) -> bool:
         """Velocities from forces; the best forces seen, if the last are worse and were not good enough."""

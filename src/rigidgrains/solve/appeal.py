@@ -19,7 +19,7 @@ from .referee import Array, GlobalSystem, referee
 TOLERANCES = 1e-6, 1e-10  # natural map over |q|; the second for criteria that are not met by the first
 
 
-def appeal(problem: ContactProblem, criterion: StateCriterion, free: Array) -> tuple[Verdict, int]:
+def appeal(problem: ContactProblem, criterion: StateCriterion, free: Array, most: int = 500) -> tuple[Verdict, int]:
     """Let the referee find the forces, from those of the problem; the verdict on them, and his steps.
 
     free : (bodies, 6) velocities without contact forces
@@ -39,7 +39,8 @@ def appeal(problem: ContactProblem, criterion: StateCriterion, free: Array) -> t
 
     verdict, steps = Verdict(False), 0
     for tolerance in TOLERANCES:
-        found = referee(system, q, local.mu, d, mobility, residual, r, tolerance=tolerance)
+        left = max(1, most - steps)
+        found = referee(system, q, local.mu, d, mobility, residual, r, tolerance=tolerance, max_iterations=left)
         r, steps = found.r, steps + max(1, found.iterations)
         problem.forces[:], problem.motion[:, :6] = forces(problem, r[:, :d], d), free
         apply_forces(problem)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .accelerated import AcceleratedSweeps
+from .second_order import SecondOrder
 from .settings import METHODS, make_solver
 from .sweeps import Sweeps
 
 if TYPE_CHECKING:
+    from ..bodies import Bodies
     from ..scene import Solver
 
 
@@ -25,9 +27,17 @@ def choose_solver(solver: Sweeps | str | None, settings: Solver | None = None) -
     return solver
 
 
+def check_solver(solver: Sweeps, bodies: Bodies) -> None:
+    """Raise ValueError if this method does not know what there is in the scene."""
+    if isinstance(solver, SecondOrder):
+        solver.check(bodies)
+
+
 def _by_name(method: str, settings: Solver | None) -> Sweeps:
     from ..scene import Solver
+    from ..scene.settings import ALIASES
 
+    method = ALIASES.get(method, method)
     if method not in METHODS:
         raise ValueError(f"solver = {method!r} is unknown; choose one of {', '.join(METHODS)}, or make one: Sweeps()")
     kept = {} if settings is None else {"gap": settings.gap, "slack": settings.slack}

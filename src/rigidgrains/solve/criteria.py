@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..arguments import is_number
 from ..contacts import ContactProblem
-from ..detect.clusters import find_clusters
+from ..detect.clusters import find_clusters, mass_ratio
 from ..theory import rigid_sweeps
 from .power import momentum_error
 from .residual import missing_overlap, residual, worst_contact
@@ -140,11 +140,13 @@ class RigidSweeps:
         return False  # the number of sweeps is known beforehand, see sweeps_needed
 
     def sweeps_needed(self, problem: ContactProblem, q: float) -> NDArray[np.int64]:
-        """(c,) sweeps for each contact, by the extent of its cluster, Eq. (difflength)."""
+        """(c,) sweeps for each contact, by the extent of its cluster, Eq. (difflength), and the masses in it."""
         everyone = np.ones(problem.count, dtype=np.bool_)
         clusters = find_clusters(problem.pairs, everyone, problem.position, problem.radius)
+        ratio = np.maximum(mass_ratio(clusters, problem.pairs, everyone, problem.motion[:, 6]), 1.0)
         d = 2.0 * float(problem.radius.mean())
-        needed = np.array([rigid_sweeps(extent, d, q, self.safety) for extent in clusters.extent])
+        each = zip(clusters.extent, ratio)
+        needed = np.array([rigid_sweeps(extent, d, q, self.safety, mass) for extent, mass in each])
         return needed[clusters.label[problem.pairs[:, 0]]]
 
 
@@ -218,12 +220,23 @@ def _over(found: float, allowed: float) -> float:
 
 def check_criterion(criterion: object) -> None:
     """Raise if this cannot tell when sweeps may stop."""
-    if isinstance(criterion, type) or not (hasattr(criterion, "judge") or hasattr(criterion, "satisfied")):
+    sweeps = all(callable(getattr(criterion, name, None)) for name in ("tolerance", "satisfied"))
+    if isinstance(criterion, type) or not (sweeps or callable(getattr(criterion, "judge", None))):
         given = criterion.__name__ if isinstance(criterion, type) else repr(criterion)
         raise ValueError(
             f"criterion = {given} cannot tell when to stop; give one that is made, such as LocalCriterion(1e-3),"
-            " FixedSweeps(100) or MomentumCriterion(1e-2)"
+            " FixedSweeps(100) or MomentumCriterion(1e-2), or one with judge(), or with tolerance() and satisfied()"
         )
+
+
+def check_verdict(verdict: Verdict, criterion: StateCriterion) -> Verdict:
+    """The verdict; raises if it is none."""
+    if not isinstance(verdict, Verdict):
+        raise TypeError(
+            f"{type(criterion).__name__}.judge returned {verdict!r}; return Verdict(True) to end the sweeps of a step,"
+            " else Verdict(False)"
+        )
+    return verdict
 
 
 def _check(name: str, value: float, *, least: float, whole: bool = False) -> None:

@@ -1,12 +1,13 @@
 """Interior point: Newton's method towards a solution through forces inside the cone, with De Saxce's correction.
 
-In x = (mu r_n, r_t) and u = (u_n/mu, u_t) both cones become the circular one, |x_t| <= x_n, and the conditions read
+In x = sqrt(w) (r_n, r_t/mu) and u = (u_n, mu u_t)/sqrt(w) both cones become the circular one, |x_t| <= x_n, w = w_nn is
+1 for all contacts, whatever the masses, and the conditions read
 
     u = W x + q,   y = u + |u_t| n,   x and y in the cone,   x o y = 0  (x . y = 0 and x_n y_t + y_n x_t = 0).
 
 The right-hand side 0 is replaced by a falling tau. y stays inside the cone as long as u_n > 0. The derivative of
-|u_t| is kept, so that friction converges as fast as a convex problem would. Contacts without friction and plane
-contacts have the scale 0 on tangents that carry no force.
+|u_t| is kept, so that friction converges as fast as a convex problem would. Tangents that carry no force, those of
+contacts without friction and of plane contacts across the plane, have the scale 0.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ Array = NDArray[np.float64]
 MIRROR = np.array([1.0, -1.0, -1.0])
 TINY = 1e-300
 SHORT, LONG = 0.1, 0.5  # parts of a full step
-LIGHT = 1e-4
+LIGHT, GROWS = 1e-3, 5.0  # least weight that holds forces, in units of w sqrt(tau), and the factor by which it changes
+INSIDE = 0.9  # of the way to the first cone that is met
+LEAST, MOST = 1e-6, 0.5  # of tau that a step aims at; the most after a full step
+LAG = 0.03  # tau may fall that far ahead of what u = W x + q misses, both over their first values
 
 
 class System(Protocol):
@@ -45,40 +49,69 @@ class Factors(Protocol):
 class Interior:
     """A point inside the cones.
 
-    x, u  : (c, 3), see above
+    x, u  : (c, 3), see above, in units of the root mean square of q
     q     : (c, 3)
-    scale : (c, 3) D: r = D x
-    hold  : weight with which r is held near where it is, in units of W
+    scale : (c, 3) D: r = D x times this unit
+    hold  : weight with which x is held near where it is
+    tau   : x . y, the mean of all contacts
+    pace  : tau over |W x + q - u| at the beginning
     """
 
     system: System
     q: Array
     scale: Array
+    unit: float
     x: Array
     u: Array
     hold: float = 0.0
+    tau: float = np.inf
+    pace: float = np.nan
+    full: bool = True
 
     @classmethod
-    def around(cls, system: System, q: Array, mu: Array, dimension: int, r: Array, depth: float) -> Interior:
-        """Impulses r (c, 3) and their velocities, moved into the cones by a depth."""
+    def of(cls, system: System, q: Array, mu: Array, dimension: int, mobility: Array) -> Interior:
+        """Without forces, which is not yet inside.
+
+        q : (c, 3); mobility : (c,) w_nn
+        """
         scale = np.ones_like(q)
-        scale[:, 0] = 1.0 / np.where(mu > 0.0, mu, 1.0)
-        scale[mu == 0.0, 1:] = 0.0
+        scale[:, 1:] = mu[:, None]
         scale[:, dimension:] = 0.0
-        x = np.divide(r, scale, out=np.zeros_like(r), where=scale > 0.0)
-        x[:, 0] = depth + np.maximum(x[:, 0], np.linalg.norm(x[:, 1:], axis=1))
-        u = scale * (system.times(r) + q)
-        u[:, 0] = depth + np.maximum(u[:, 0], 0.0)
-        return cls(system, scale * q, scale, x, u)
+        scale /= np.sqrt(mobility)[:, None]
+        unit = float(np.sqrt(np.mean((scale * q) ** 2))) or 1.0
+        return cls(system, scale * q / unit, scale, unit, np.zeros_like(q), scale * q / unit)
+
+    def begin(self, softness: float) -> None:
+        """From no forces: as deep inside the cones as contacts would press that stick and give way by softness times w.
+
+        The softer, the less of the mass behind a contact it feels.
+        """
+        soft, ones = softness * _ones(len(self.x)), _ones(len(self.x))
+        pressing = self.system.factorise(soft, ones, self.scale).solve(-self.q)
+        self._enter(np.zeros_like(self.x), float(np.abs(pressing).max()) or 1.0, 1.0)
+
+    def begin_at(self, r: Array, depth: float) -> None:
+        """From impulses r (c, 3), moved into the cones by the depth, in units of their mean and of q."""
+        x = np.divide(r / self.unit, self.scale, out=np.zeros_like(r), where=self.scale > 0.0)
+        self._enter(x, depth * float(np.abs(x[:, 0]).mean()) or depth, depth)
+
+    def _enter(self, x: Array, depth: float, opening: float) -> None:
+        self.u = self._velocity(x)
+        self.x, self.hold, self.tau, self.pace, self.full = x.copy(), 0.0, np.inf, np.nan, True
+        self.x[:, 0] = depth + np.maximum(x[:, 0], np.linalg.norm(x[:, 1:], axis=1))
+        self.u[:, 0] = opening + np.maximum(self.u[:, 0], 0.0)
+
+    def _velocity(self, x: Array) -> Array:
+        return self.scale * self.system.times(self.scale * x) + self.q
 
     def r(self) -> Array:
-        return self.scale * self.x
+        return self.unit * self.scale * self.x
 
     def step(self) -> float:
-        """One step with a predictor that chooses tau (Mehrotra); returns the part of the full step that it took.
+        """One step of Mehrotra's predictor and corrector; returns the part of the full step that it took.
 
         Short steps are a sign of a nearly singular matrix, which friction can cause: forces are then held near where
-        they are, the more the longer it lasts.
+        they are, the more the longer it lasts. Without friction the problem is convex, and needs no hold.
         """
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # what is not finite ends the steps
             return self._step()
@@ -86,16 +119,19 @@ class Interior:
     def _step(self) -> float:
         x, u = self.x, self.u
         y = velocity_in_cone(u)
-        tau = (x * y).sum() / len(x)
-        missing = self.scale * self.system.times(self.scale * x) + self.q - u
+        self.tau = tau = float((x * y).sum()) / len(x)
+        missing = self._velocity(x) - u
+        lacks = float(np.linalg.norm(missing))
+        if np.isnan(self.pace):
+            self.pace = tau / max(lacks, TINY)
         F, back = scaling(x, y, u)
         middle = apply(F, y)
         slip = u[:, 1:] / np.maximum(np.linalg.norm(u[:, 1:], axis=1), TINY)[:, None]
-        straight = np.tile(np.eye(3), (len(x), 1, 1))
+        straight = _ones(len(x))
         straight[:, 0, 1:] = -slip  # from dy to du
         left = straight @ back @ back
-        held = left + self.hold * (self.scale**2)[:, :, None] * np.eye(3)
-        factors = self.system.factorise(held, np.tile(np.eye(3), (len(x), 1, 1)), self.scale)
+        held = left + self.hold * min(1.0, np.sqrt(tau)) * np.eye(3)
+        factors = self.system.factorise(held, _ones(len(x)), self.scale)
 
         def direction(target: Array) -> tuple[Array, Array]:
             """dx and du for F^-1 dx + F dy = middle^-1 o target and du = W dx + missing."""
@@ -103,20 +139,32 @@ class Interior:
             dx = factors.solve(wanted - missing)
             return dx, wanted - apply(left, dx)
 
-        square = np.concatenate([(middle**2).sum(1, keepdims=True), 2.0 * middle[:, :1] * middle[:, 1:]], axis=1)
+        square = product(middle, middle)
         dx, du = direction(-square)
         reach = min(1.0, largest_step(x, u, dx, du))
-        ahead = max(0.0, ((x + reach * dx) * velocity_in_cone(u + reach * du)).sum() / len(x))
-        target = -square
-        target[:, 0] += max(1e-6, min(1.0, ahead / tau) ** 3) * tau
+        dx, ahead = reach * dx, velocity_in_cone(u + reach * du)
+        falls = min(1.0, max(0.0, float(((x + dx) * ahead).sum()) / len(x)) / tau) ** 3
+        target = -square - product(apply(back, dx), apply(F, ahead - y))
+        aim = max(LEAST, min(falls, MOST) if self.full else falls) * tau
+        target[:, 0] += max(aim, min(tau, LAG * self.pace * lacks))
         dx, du = direction(target)
-        reach = min(1.0, 0.995 * largest_step(x, u, dx, du))
-        self.x, self.u = x + reach * dx, u + reach * du
-        if reach < SHORT:
-            self.hold = max(LIGHT, 5.0 * self.hold)
+        reach = min(1.0, INSIDE * largest_step(x, u, dx, du))
+        self.x, self.u, self.full = x + reach * dx, u + reach * du, reach > INSIDE
+        if reach < SHORT and self.scale[:, 1:].any():
+            self.hold = max(LIGHT, GROWS * self.hold)
         elif reach > LONG:
-            self.hold = 0.2 * self.hold if self.hold > 0.01 * LIGHT else 0.0
+            self.hold = self.hold / GROWS if self.hold > 0.01 * LIGHT else 0.0
         return reach
+
+
+def _ones(contacts: int) -> Array:
+    """(c, 3, 3) blocks that change nothing."""
+    return np.tile(np.eye(3), (contacts, 1, 1))
+
+
+def product(x: Array, y: Array) -> Array:
+    """x o y."""
+    return np.concatenate([(x * y).sum(1, keepdims=True), x[:, :1] * y[:, 1:] + y[:, :1] * x[:, 1:]], axis=1)
 
 
 def velocity_in_cone(u: Array) -> Array:

@@ -64,9 +64,15 @@ class Pace:
         """A look at the state has found that sweeps must go on; returns whether the next one had better be soon."""
         return False
 
-    def appeal(self, problem: ContactProblem, criterion: StateCriterion, verdict: Verdict) -> Verdict:
-        """Where sweeps have not done, try what else there is; the verdict on the forces that the problem has then."""
-        return verdict
+    def patience(self, problem: ContactProblem, most: int) -> int:
+        """Sweeps, of so many at most, after which to `fall_back` if they have not done."""
+        return most
+
+    def fall_back(
+        self, problem: ContactProblem, rng: Generator, criterion: StateCriterion, verdict: Verdict
+    ) -> tuple[int, Verdict]:
+        """Try what else there is; sweeps made, and the verdict on what is found."""
+        return 0, verdict
 
     def finish(self, problem: ContactProblem, rng: Generator, *, converged: bool) -> bool:
         """Bring forces and velocities into the state that is handed back; returns whether anything was left to do."""

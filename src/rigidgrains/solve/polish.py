@@ -47,10 +47,13 @@ def polish(
 
 
 def newton_step(system: System, q: Array, mu: Array, mobility: Array, r: Array, hold: float) -> Array | None:
-    """dr (c, 3), or None when the matrix is singular."""
-    rho = 1.0 / mobility
-    u = system.times(r) + q
-    z = r - rho[:, None] * u
+    """dr (c, 3), or None when the matrix is singular.
+
+    In units of 1/sqrt(w_nn) for impulses and sqrt(w_nn) for velocities, where light and heavy bodies are alike.
+    """
+    scale = np.repeat(1.0 / np.sqrt(mobility)[:, None], 3, axis=1)
+    u, r = scale * (system.times(r) + q), r / scale
+    z = r - u
     length, limit = np.linalg.norm(z[:, 1:], axis=1), mu * np.maximum(z[:, 0], 0.0)
     closed = z[:, 0] > 0.0
     sliding = closed & ((length > limit) | (mu == 0.0))
@@ -66,13 +69,13 @@ def newton_step(system: System, q: Array, mu: Array, mobility: Array, r: Array, 
     gap[k, 1:] = r[k, 1:] - limit[k, None] * t
     left[k, 1:, 1:] -= turn
     left[k, 1:, 0] -= mu[k, None] * t
-    right[k, 1:, 1:] += rho[k, None, None] * turn
-    right[k, 1:, 0] += (rho[k] * mu[k])[:, None] * t
+    right[k, 1:, 1:] += turn
+    right[k, 1:, 0] += mu[k, None] * t
     try:
-        factors = system.factorise(left + hold * mobility[:, None, None] * right, right, np.ones_like(r))
+        factors = system.factorise(left + hold * right, right, scale)
     except RuntimeError:
         return None
-    return factors.solve(-gap)
+    return scale * factors.solve(-gap)
 
 
 def into_cone(r: Array, mu: Array) -> Array:

@@ -1,8 +1,8 @@
-"""The referee: a second-order solver that certifies forces, for problems up to a few thousand contacts.
+"""The second-order method: interior point and Newton steps, for problems up to a few thousand contacts.
 
 An interior point comes close whatever the size and however many forces are indeterminate; Newton steps take it to
 rounding. Each step factorises a sparse matrix: W itself, or the bodies and contacts together where they are known,
-which fills in less.
+which fills in less. No sweep is made: it is independent of the methods that it is held against.
 """
 
 from __future__ import annotations
@@ -20,19 +20,20 @@ from .polish import into_cone, polish
 
 Array = NDArray[np.float64]
 
-NEAR = 1e-2  # residual from which polishing is tried
-# Where to begin: from given impulses or from none, how deep inside the cones, and for how many steps. Forces of a
-# packing at rest are large against those of a single collision, so the first begins with large ones.
-BEGINNINGS = (
-    (False, 100.0, 40), (True, 0.3, 50), (False, 10.0, 120), (True, 0.03, 50), (False, 1.0, 80), (True, 0.1, 80),
-    (True, 1.0, 80),
-)  # fmt: skip
-HALT = 10.0  # forces held so firmly that nothing moves
+NEAR = 1e-2  # residual from which Newton steps are tried
+# Where to begin, and for how many steps: from impulses that are given, so deep inside the cones, or from none, with
+# contacts so soft.
+BEGINNINGS = ((False, 1e-2, 150), (True, 0.3, 50), (False, 1.0, 150), (True, 0.03, 50), (False, 1e-5, 150))
+HALT = 100.0  # forces held so firmly that nothing moves
+EXACT = 1e-24  # tau, in units of q: what is left is rounding, and another beginning would lead no further
 
 
 @dataclass
 class Verdict:
-    """What the referee found: impulses (c, 3), steps, the least residual so far, and why it ended without success."""
+    """What was found: impulses (c, 3), steps, the least residual so far, and why it ended without success.
+
+    iterations : steps of the interior point and of Newton's method, each with one factorisation
+    """
 
     r: Array
     iterations: int
@@ -42,43 +43,58 @@ class Verdict:
 
 def referee(
     system: LocalSystem | GlobalSystem, q: Array, mu: Array, dimension: int, mobility: Array,
-    residual: Callable[[Array], float], start: Array, *, tolerance: float = 1e-10, max_iterations: int = 500,
+    residual: Callable[[Array], float], start: Array | None = None, *, tolerance: float = 1e-10,
+    max_iterations: int = 500,
 ) -> Verdict:  # fmt: skip
     """Find r with u = W r + q and Signorini's and Coulomb's conditions; the best point found is returned.
 
     q        : (c, 3)
     mobility : (c,) w_nn
     residual : of impulses (c, 3); the problem counts as solved when it is at most the tolerance
-    start    : (c, 3) impulses, from sweeps for instance
+    start    : (c, 3) impulses that may be near, those of the step before for instance
     """
-    best = _Best(start, residual(start), [])
-    best.add(np.zeros_like(start), residual(np.zeros_like(start)), 0)
+    none = np.zeros_like(q)
+    best = _Best(none, residual(none), [])
+    best.history.append(best.residual)
+    start = start if start is not None and start.any() else None
 
     def finish(r: Array) -> None:
         best.add(*polish(system, q, mu, mobility, r, residual, 0.01 * tolerance))
 
+    if start is not None:
+        best.add(start, residual(start), 0)
     if tolerance < best.residual <= NEAR:
         finish(best.r)
-    unit_w, unit_u = float(mobility.mean()), float(np.sqrt(np.mean(q**2))) or 1.0  # to work with numbers near 1
-    for warm, depth, steps in BEGINNINGS:
-        if best.residual <= tolerance or best.steps >= max_iterations:
+    point = Interior.of(system, q, mu, dimension, mobility)
+    for near, how, steps in BEGINNINGS:
+        if best.residual <= tolerance or best.steps >= max_iterations or point.tau < EXACT:
             break
-        at = start * (unit_w / unit_u) if warm else np.zeros_like(start)
-        point, tried = Interior.around(_Scaled(system, unit_w), q / unit_u, mu, dimension, at, depth), NEAR
-        for _ in range(min(steps, max_iterations - best.steps)):
-            try:
+        tried = NEAR
+        try:
+            if not near:
+                point.begin(how)
+                best.steps += 1
+            elif start is not None:
+                point.begin_at(start, how)
+            else:
+                continue
+            for _ in range(min(steps, max_iterations - best.steps)):
                 reach = point.step()
-            except RuntimeError:  # a singular matrix
-                break
-            r = into_cone(point.r() * (unit_u / unit_w), mu)
-            value = residual(r)
-            best.add(r, value, 1)
-            if value <= tried:
-                tried = 0.1 * value
-                finish(r)
-            if best.residual <= tolerance or not reach > 0.0 or point.hold > HALT:
-                break
-    reason = "" if best.residual <= tolerance else f"no interior point led to a solution within {best.steps} steps"
+                r = into_cone(point.r(), mu)
+                value = residual(r)
+                best.add(r, value, 1)
+                if value <= tried:
+                    tried = 0.1 * value
+                    finish(r)
+                if best.residual <= tolerance or not reach > 0.0 or point.hold > HALT or point.tau < EXACT:
+                    break
+        except RuntimeError:  # a singular matrix
+            continue
+    reason = f"no interior point led to a solution within {best.steps} steps"
+    if point.tau < EXACT:
+        reason = "the tolerance is below rounding"
+    if best.residual <= tolerance:
+        reason = ""
     return Verdict(best.r, best.steps, best.history, reason)
 
 
@@ -116,8 +132,9 @@ class GlobalSystem:
     """W = H^T M^-1 H by its bodies: M (n, n), H (n, 3 c)."""
 
     def __init__(self, M: sparse.csc_array, H: sparse.csc_array) -> None:
-        self._M, self._H = M, H
-        self._mass = splu(sparse.csc_matrix(M))
+        light = sparse.diags_array(1.0 / np.sqrt(M.diagonal()))  # velocities times sqrt(m): heavy and light are alike
+        self._M, self._H = light @ M @ light, sparse.csc_array(light @ H)
+        self._mass = splu(sparse.csc_matrix(self._M))
 
     def times(self, r: Array) -> Array:
         return (self._H.T @ self._mass.solve(self._H @ r.ravel())).reshape(-1, 3)
@@ -125,7 +142,7 @@ class GlobalSystem:
     def factorise(self, left: Array, right: Array, scale: Array) -> _Factors:
         H = self._H @ sparse.diags_array(scale.ravel())
         both = sparse.block_array([[self._M, -H], [_diagonal(right) @ H.T, _diagonal(left)]])
-        return _Factors(both, len(self._M.indptr) - 1)
+        return _Factors(both, self._M.shape[0])
 
 
 class _Factors:
@@ -142,19 +159,6 @@ class _Factors:
         x = self._factors.solve(full)
         x += self._factors.solve(full - self._matrix @ x)
         return x[self._bodies :].reshape(b.shape)
-
-
-class _Scaled:
-    """A system with W divided by a number."""
-
-    def __init__(self, system: LocalSystem | GlobalSystem, unit: float) -> None:
-        self._system, self._unit = system, unit
-
-    def times(self, r: Array) -> Array:
-        return self._system.times(r) / self._unit
-
-    def factorise(self, left: Array, right: Array, scale: Array) -> _Factors:
-        return self._system.factorise(left, right, scale / np.sqrt(self._unit))
 
 
 def _diagonal(blocks: Array) -> sparse.bsr_array:

@@ -17,12 +17,18 @@ from .criteria import (
 )
 from .orders import ORDERS, Order, Ordered, RandomBlocks
 from .relaxed import RelaxedSweeps
+from .second_order import SecondOrder
 from .sweeps import Sweeps
 
 if TYPE_CHECKING:
     from ..scene import Solver
 
-METHODS: dict[str, type[Sweeps]] = {"sweeps": Sweeps, "accelerated": AcceleratedSweeps, "relaxed": RelaxedSweeps}
+METHODS: dict[str, type[Sweeps]] = {
+    "sweeps": Sweeps,
+    "accelerated": AcceleratedSweeps,
+    "relaxed": RelaxedSweeps,
+    "second-order": SecondOrder,
+}
 
 
 def make_solver(settings: Solver) -> Sweeps:
@@ -30,6 +36,7 @@ def make_solver(settings: Solver) -> Sweeps:
     own: dict[str, dict[str, Any]] = {
         "relaxed": {"omega": settings.omega},
         "accelerated": {"hold": settings.hold, "referee": settings.referee},
+        "second-order": {"warm": settings.warm},
     }
     return METHODS[settings.method](
         order=_order(settings),

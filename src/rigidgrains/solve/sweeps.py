@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import InitVar, dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -13,6 +14,7 @@ from ..arguments import is_number
 from ..contacts import ContactProblem
 from ..theory import Q
 from .awake import check_sleep, sweep_awake
+from .burden import Carried, carries, doubtful
 from .criteria import (
     Criterion,
     FixedSweeps,
@@ -22,12 +24,14 @@ from .criteria import (
     SweepCriterion,
     Verdict,
     check_criterion,
+    check_verdict,
     looks_at_state,
 )
 from .kernels import total_force
 from .loops import apply_forces
 from .orders import ORDERS, Order
 from .pace import Pace
+from .passivity import make_passive
 
 LOOK = 3  # sweeps before the first look at the state; afterwards an eighth of those made at the latest
 
@@ -36,23 +40,28 @@ LOOK = 3  # sweeps before the first look at the state; afterwards an eighth of t
 class SolveReport:
     """What a solver did in one step.
 
+    converged  : whether the criterion was met; None where a number of sweeps was given and nothing asked of the forces
     updates    : contact updates, sweeps times candidates
     mean_force : <|R|> over all candidates (N)
     residual, momentum_error : as residual.py and power.py define them; NaN where no criterion asked
     restarts   : how often accelerated sweeps began anew
     referee    : steps of the referee, where sweeps did not do
+    weakened   : the least factor by which forces were made weaker so that they give no energy, see passivity.py
+    exhausted  : the step was solved again as often as may be, and what was found is still not what it should be
     why        : what ended the sweeps
     """
 
     sweeps: int
     updates: int
-    converged: bool
+    converged: bool | None
     mean_force: float
     residual: float = math.nan
     momentum_error: float = math.nan
     restarts: int = 0
     why: str = ""
     referee: int = 0
+    weakened: float = 1.0
+    exhausted: bool = False
 
     def after(self, earlier: SolveReport) -> SolveReport:
         """This solve, with the work of earlier attempts at the same step added."""
@@ -87,6 +96,8 @@ class Sweeps:
     sleep: bool = False
     rigidity: InitVar[float | None] = None
 
+    unit: ClassVar[str] = "sweeps"  # what `SolveReport.sweeps` counts
+
     def __post_init__(self, rigidity: float | None) -> None:
         if rigidity is not None:
             self.criterion = RigidSweeps(rigidity)
@@ -117,50 +128,68 @@ class Sweeps:
         pace = self._pace(copy.copy(self.order), problem)  # a solver may serve several simulations at a time
         apply_forces(problem)
         if problem.count == 0:
-            return SolveReport(sweeps=0, updates=0, converged=True, mean_force=0.0, why="no contacts")
+            return SolveReport(sweeps=0, updates=0, converged=self.told(True), mean_force=0.0, why="no contacts")
+        doubt = doubtful(problem, criterion)
         if self.sleep:
             check_sleep(criterion)
             most = criterion.sweeps if isinstance(criterion, FixedSweeps) else self.max_sweeps
             sweeps, updates, verdict = sweep_awake(problem, pace, rng, criterion, most - pace.closing)
             if sweeps == 0:
-                return _asleep(problem, verdict)
+                return _asleep(problem, verdict, self.told(True))
         elif isinstance(criterion, RigidSweeps):
             sweeps, updates, verdict = self._in_stages(problem, pace, rng, criterion)
         else:
             if isinstance(criterion, FixedSweeps):
                 sweeps, verdict = _so_many(problem, pace, rng, criterion.sweeps)
             elif looks_at_state(criterion):
+                criterion = Carried(criterion) if doubt else criterion
                 sweeps, verdict = self._until_met(problem, pace, rng, criterion)
             else:
-                sweeps, verdict = self._until_settled(problem, pace, rng, criterion)
+                sweeps, verdict = self._until_settled(problem, pace, rng, criterion, doubt=doubt)
             sweeps += pace.closing
             updates = sweeps * problem.count
         if pace.finish(problem, rng, converged=verdict.met) and looks_at_state(criterion):
             verdict = criterion.judge(problem)  # of what is handed back
-        mean = total_force(problem.forces) / problem.count
-        converged = verdict.met and math.isfinite(mean)
-        why = "criterion met" if converged else f"not met by {sweeps} sweeps"
+        if doubt and verdict.met:
+            verdict = carries(problem, verdict)
+        mean, weakened = total_force(problem.forces) / problem.count, 1.0
+        if not verdict.met and math.isfinite(mean) and (weakened := make_passive(problem)) < 1.0:
+            mean = total_force(problem.forces) / problem.count
+            verdict = criterion.judge(problem)._replace(met=False) if looks_at_state(criterion) else verdict
+        converged = self.told(bool(verdict.met)) if math.isfinite(mean) else False
+        why = {True: "criterion met", None: "sweeps as given"}.get(converged, f"not met by {sweeps} sweeps")
         if pace.referee:
             why += f"{' by' if converged else ' and'} {pace.referee} steps of the referee"
         if not math.isfinite(mean):
             why = "the forces are not finite"
         if pace.trouble:
             why += f"; {pace.trouble}"
+        if weakened < 1.0:
+            why += f"; forces times {weakened:.3g} where they would have given energy"
         return SolveReport(
-            sweeps, updates, converged, mean, verdict.residual, verdict.momentum_error, pace.restarts, why, pace.referee
-        )
+            sweeps, updates, converged, mean, verdict.residual, verdict.momentum_error, pace.restarts, why,
+            pace.referee, weakened,
+        )  # fmt: skip
+
+    def told(self, met: bool) -> bool | None:
+        """What may be said of a step: None where sweeps were only counted, and as many made as were to be."""
+        given = isinstance(self.criterion, FixedSweeps) or (met and isinstance(self.criterion, RigidSweeps))
+        return None if given else met
 
     def _pace(self, order: Order, problem: ContactProblem) -> Pace:
         """How sweeps are made."""
         return Pace(order)
 
     def _until_settled(
-        self, problem: ContactProblem, pace: Pace, rng: Generator, criterion: SweepCriterion
+        self, problem: ContactProblem, pace: Pace, rng: Generator, criterion: SweepCriterion, *, doubt: bool
     ) -> tuple[int, Verdict]:
-        """Sweep over all contacts until what a sweep changes is small; returns sweeps and whether it was."""
+        """Sweep over all contacts until what a sweep changes is small; returns sweeps and whether it was.
+
+        doubt : whether that alone does not do, see burden.py
+        """
         count = problem.count
         pace.begin(problem)
-        mean, unsettled, settled, sweeps = total_force(problem.forces) / count, count, False, 0
+        mean, unsettled, settled, sweeps, look = total_force(problem.forces) / count, count, False, 0, 0
         while sweeps < self.max_sweeps - pace.closing and not settled:
             tolerance = criterion.tolerance(mean)
             previous = mean
@@ -171,6 +200,9 @@ class Sweeps:
                 sweeps += made
                 mean = total / count
             settled = criterion.satisfied(sweeps, unsettled, mean, previous)
+            if settled and doubt:
+                settled = sweeps >= look and carries(problem, Verdict(True)).met
+                look = sweeps + max(LOOK, sweeps // 8) if sweeps >= look else look
         return sweeps, Verdict(settled)
 
     def _until_met(
@@ -182,17 +214,16 @@ class Sweeps:
         """
         pace.begin(problem)
         pace.watch(problem)
-        sweeps, soon, look, before, verdict = 0, LOOK, LOOK, math.nan, Verdict(False)
         most = self.max_sweeps - pace.closing
-        while sweeps < most and not verdict.met:
-            sweeps += pace.sweep(problem, rng)
-            likely = sweeps >= soon and verdict.excess * pace.change <= before
-            if likely or sweeps >= min(look, most):
-                verdict, before = criterion.judge(problem), pace.change
-                eager = not verdict.met and pace.told(problem, verdict)
-                soon = sweeps + max(LOOK, sweeps // 64)
-                look = soon if eager else sweeps + max(LOOK, sweeps // 8)
-        return sweeps, verdict if verdict.met else pace.appeal(problem, criterion, verdict)
+        patience = pace.patience(problem, most)
+        sweeps, verdict = _look_now_and_then(problem, pace, rng, criterion, patience)
+        if not verdict.met:
+            made, verdict = pace.fall_back(problem, rng, criterion, verdict)
+            sweeps += made
+        if not verdict.met and sweeps < most:
+            made, verdict = _look_now_and_then(problem, pace, rng, criterion, most - sweeps)
+            sweeps += made
+        return sweeps, verdict
 
     def _in_stages(
         self, problem: ContactProblem, pace: Pace, rng: Generator, criterion: RigidSweeps
@@ -211,15 +242,31 @@ class Sweeps:
         return done, updates, Verdict(bool((needed <= self.max_sweeps).all()))
 
 
+def _look_now_and_then(
+    problem: ContactProblem, pace: Pace, rng: Generator, criterion: StateCriterion, most: int
+) -> tuple[int, Verdict]:
+    """Sweep until a look finds the criterion met, or so many times; sweeps and the last verdict."""
+    sweeps, soon, look, before, verdict = 0, LOOK, LOOK, math.nan, Verdict(False)
+    while sweeps < most and not verdict.met:
+        sweeps += pace.sweep(problem, rng)
+        likely = sweeps >= soon and verdict.excess * pace.change <= before
+        if likely or sweeps >= min(look, most):
+            verdict, before = check_verdict(criterion.judge(problem), criterion), pace.change
+            eager = not verdict.met and pace.told(problem, verdict)
+            soon = sweeps + max(LOOK, sweeps // 64)
+            look = soon if eager else sweeps + max(LOOK, sweeps // 8)
+    return sweeps, verdict
+
+
 def _within(value: object, most: float) -> bool:
     """True for numbers from 0 to the most."""
     return is_number(value) and 0.0 <= value <= most  # type: ignore[operator]
 
 
-def _asleep(problem: ContactProblem, verdict: Verdict) -> SolveReport:
+def _asleep(problem: ContactProblem, verdict: Verdict, converged: bool | None) -> SolveReport:
     """What is reported of a step without sweeps."""
     mean = total_force(problem.forces) / problem.count
-    return SolveReport(0, 0, True, mean, verdict.residual, verdict.momentum_error, why="at rest")
+    return SolveReport(0, 0, converged, mean, verdict.residual, verdict.momentum_error, why="at rest")
 
 
 def _so_many(problem: ContactProblem, pace: Pace, rng: Generator, number: int) -> tuple[int, Verdict]:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .formula import compile_formula, evaluate
+from .formula import NoValue, compile_formula, evaluate
 
 Array = NDArray[np.float64]
 
@@ -57,13 +57,13 @@ class Formula:
     """A formula in t (s); its mean over a step is that of five Gauss points."""
 
     text: str
-    _code: Any = field(init=False, repr=False, compare=False)
+    _read: Any = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_code", compile_formula(self.text))
+        object.__setattr__(self, "_read", compile_formula(self.text))
 
     def value(self, t: float) -> float:
-        return evaluate(self._code, self.text, t)
+        return evaluate(self._read, self.text, t)
 
     def mean(self, t: float, dt: float) -> float:
         return gauss_mean(self, t, dt)
@@ -128,9 +128,9 @@ class Function:
         try:
             value = self.function(t)
         except Exception as error:
-            raise ValueError(f"function '{self.name}' has no value at t = {t:g} s: {error!r}") from error
+            raise NoValue(f"function '{self.name}' has no value at t = {t:g} s: {error!r}") from error
         if not isinstance(value, (int, float, np.integer, np.floating)) or not math.isfinite(value):
-            raise ValueError(f"function '{self.name}' has no value at t = {t:g} s: it gave {value!r}")
+            raise NoValue(f"function '{self.name}' has no value at t = {t:g} s: it gave {value!r}")
         return float(value)
 
     @property

@@ -1,12 +1,20 @@
-"""Formulas in the time t, as users write them: arithmetic and a few functions, nothing else is ever evaluated."""
+"""Formulas in the time t, as users write them: arithmetic and a few functions, nothing else is ever evaluated.
+
+All numbers are floats from the first to the last, so that each operation costs the same, and a formula as much as it is
+long. An operation without a finite real result ends the evaluation, also where what follows would hide it.
+"""
 
 from __future__ import annotations
 
 import ast
 import math
 from collections.abc import Callable
-from types import CodeType
-from typing import Any
+
+Value = Callable[[float], float]  # of the time (s)
+
+
+class NoValue(ValueError):
+    """A quantity in the course of time that has no value at some time."""
 
 
 def step(x: float) -> float:
@@ -14,80 +22,114 @@ def step(x: float) -> float:
     return 1.0 if x >= 0.0 else 0.0
 
 
+def floor(x: float) -> float:
+    """The next whole number below, as a float."""
+    return float(math.floor(x))
+
+
+def power(a: float, b: float) -> float:
+    """a to the b; a negative number has whole powers alone."""
+    return math.pow(a, b) if a or b >= 0.0 else 1.0 / a
+
+
 FUNCTIONS: dict[str, Callable[..., float]] = {
     "sin": math.sin, "cos": math.cos, "tan": math.tan, "asin": math.asin, "acos": math.acos, "atan": math.atan,
     "sinh": math.sinh, "cosh": math.cosh, "tanh": math.tanh, "exp": math.exp, "log": math.log, "sqrt": math.sqrt,
-    "abs": abs, "min": min, "max": max, "floor": math.floor, "step": step,
+    "abs": abs, "min": min, "max": max, "floor": floor, "step": step,
 }  # fmt: skip
 CONSTANTS = {"pi": math.pi, "e": math.e}
 SEVERAL = ("min", "max")  # functions of two or more numbers
 KNOWN = f"t, {', '.join(CONSTANTS)}, {', '.join(FUNCTIONS)}"
-OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.USub, ast.UAdd)
+OPERATORS: dict[type[ast.AST], Callable[..., float]] = {
+    ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b, ast.Mult: lambda a, b: a * b, ast.Div: lambda a, b: a / b,
+    ast.Pow: power, ast.USub: lambda a: -a, ast.UAdd: lambda a: a,
+}  # fmt: skip
 LONGEST = 1000  # characters
 DEEPEST = 50  # brackets within brackets
 
 
-def compile_formula(text: str) -> CodeType:
-    """The formula, ready to be evaluated; ValueError says what is wrong with it."""
+def compile_formula(text: str) -> Value:
+    """The formula as a function of time; ValueError says what is wrong with it."""
     if len(text) > LONGEST:
         raise ValueError(f"is a formula of {len(text)} characters; write one below {LONGEST}, or a table")
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         raise ValueError("is no formula; write one in t, such as '0.01*sin(2*pi*5*t)'") from None
-    _check(tree.body, 0)
-    return compile(ast.fix_missing_locations(_Floats().visit(tree)), "<formula>", "eval")
+    return _read(tree.body, 0)
 
 
-def evaluate(code: CodeType, text: str, t: float) -> float:
-    """Value at a time; ValueError where the formula has none."""
+def evaluate(formula: Value, text: str, t: float) -> float:
+    """Value at a time; NoValue where the formula has none."""
     try:
-        value = eval(code, {"__builtins__": {}}, {**FUNCTIONS, **CONSTANTS, "t": t})
-        if isinstance(value, (int, float)) and math.isfinite(value):
-            return float(value)
-        reason = "it is not a finite number"
-    except OverflowError:
-        reason = "it is too large"
-    except (ArithmeticError, ValueError) as error:
-        reason = str(error)
-    raise ValueError(f"formula '{text}' has no value at t = {t:g} s: {reason}")
+        return formula(t)
+    except ArithmeticError as reason:
+        raise NoValue(f"formula '{text}' has no value at t = {t:g} s: {reason}") from None
 
 
-def _check(node: ast.AST, depth: int) -> None:
+def _read(node: ast.AST, depth: int) -> Value:
     """Only numbers, known names, arithmetic and calls of known functions."""
     if depth > DEEPEST:
         raise ValueError(f"has more than {DEEPEST} brackets or operations within each other; simplify the formula")
-    if isinstance(node, ast.BinOp) and isinstance(node.op, OPERATORS):
-        _check(node.left, depth + 1)
-        _check(node.right, depth + 1)
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, OPERATORS):
-        _check(node.operand, depth + 1)
-    elif isinstance(node, ast.Call):
-        _check_call(node, depth)
-    elif isinstance(node, ast.Name):
-        if node.id != "t" and node.id not in CONSTANTS:
-            hint = f"{node.id} is a function; write {node.id}(...)" if node.id in FUNCTIONS else f"known are {KNOWN}"
-            raise ValueError(f"has the unknown name '{node.id}'; {hint}")
-    elif not (isinstance(node, ast.Constant) and type(node.value) in (int, float)):
-        raise ValueError("may hold numbers, t, pi, e, + - * / **, brackets and functions only")
+    if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
+        return _apply(OPERATORS[type(node.op)], [_read(part, depth + 1) for part in (node.left, node.right)], node)
+    if isinstance(node, ast.UnaryOp) and type(node.op) in OPERATORS:
+        return _apply(OPERATORS[type(node.op)], [_read(node.operand, depth + 1)], node)
+    if isinstance(node, ast.Call):
+        return _apply(FUNCTIONS[_function(node)], [_read(part, depth + 1) for part in node.args], node)
+    if isinstance(node, ast.Name):
+        return _named(node.id)
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        return _number(node.value)  # type: ignore[arg-type]
+    raise ValueError("may hold numbers, t, pi, e, + - * / **, brackets and functions only")
 
 
-def _check_call(node: ast.Call, depth: int) -> None:
+def _apply(function: Callable[..., float], parts: list[Value], node: ast.AST) -> Value:
+    """An operation on parts; ArithmeticError names it where it has no finite real result."""
+    told = ast.unparse(node)
+
+    def value(t: float) -> float:
+        numbers = [part(t) for part in parts]
+        try:
+            result = function(*numbers)
+        except OverflowError:
+            result = math.inf
+        except ZeroDivisionError:
+            raise ArithmeticError(f"{told} divides by zero") from None
+        except ValueError:  # of math: outside of the domain
+            raise ArithmeticError(f"{told} is no real number") from None
+        if not math.isfinite(result):
+            raise ArithmeticError(f"{told}: it is too large")
+        return result
+
+    return value
+
+
+def _named(name: str) -> Value:
+    if name == "t":
+        return float
+    if name in CONSTANTS:
+        return _number(CONSTANTS[name])
+    hint = f"{name} is a function; write {name}(...)" if name in FUNCTIONS else f"known are {KNOWN}"
+    raise ValueError(f"has the unknown name '{name}'; {hint}")
+
+
+def _number(number: float) -> Value:
+    try:
+        constant = float(number)
+    except OverflowError:
+        constant = math.inf
+    if math.isinf(constant):
+        raise ValueError("has a number that is too large")
+    return lambda t: constant
+
+
+def _function(node: ast.Call) -> str:
+    """Its name, if it is known and has as many arguments as it takes."""
     name = node.func.id if isinstance(node.func, ast.Name) else ast.unparse(node.func)
     if name not in FUNCTIONS:
         raise ValueError(f"has the unknown function '{name}'; known are {', '.join(FUNCTIONS)}")
     wrong = len(node.args) < 2 if name in SEVERAL else len(node.args) != 1
     if wrong or node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
         raise ValueError(f"{name}() takes {'two numbers or more' if name in SEVERAL else 'one number'}")
-    for argument in node.args:
-        _check(argument, depth + 1)
-
-
-class _Floats(ast.NodeTransformer):
-    """Whole numbers become floats: powers of them end at infinity, not with the memory."""
-
-    def visit_Constant(self, node: ast.Constant) -> Any:
-        try:
-            return ast.copy_location(ast.Constant(float(node.value)), node)  # type: ignore[arg-type]
-        except OverflowError:
-            raise ValueError("has a number that is too large") from None
+    return name

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..laws.tables import check_material
 from ..walls import Wall
 from .errors import StageError
 from .inflow import Inflow
@@ -83,6 +84,12 @@ class Stage:
         """The stage that was packed; leaves in bodies the walls that were there."""
         inflows, outlets = map(Inflow.unpack, words["inflows"]), map(Outlet.unpack, words["outlets"])
         stage = cls(bodies.walls, list(inflows), list(outlets), words["next_id"])
+        for w in words["present"]:
+            if not 0 <= w < len(stage.walls):
+                raise ValueError(f"wall {w} is said to be there, of {len(stage.walls)} walls; the file was changed")
+        for inflow in stage.inflows:
+            for grain in inflow.waiting:
+                check_material(bodies, int(grain.material[0]), f"grain {grain.id[0]} on its way to '{inflow.name}'")
         bodies.walls = [stage.walls[w] for w in words["present"]]
         return stage
 

@@ -26,10 +26,11 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from .errors import TrajectoryError
-from .spill import Spill, Spilled, get, pieces, put
+from .errors import FileLost, TrajectoryError
+from .lock import lock
+from .spill import PIECE, Spill, Spilled, get, pieces, put
+from .whereabouts import data_end, marked_end, whereabouts
 
-SIGNATURE = b"\x89HDF\r\n\x1a\n"
 SEAL = b"rigidgrains seal"
 FOOTER = struct.Struct("<QQI16s")  # end of the data, length and checksum of the patches, seal
 RECORD = struct.Struct("<QQ")  # offset and length of one patch
@@ -41,18 +42,24 @@ class AtomicFile(io.RawIOBase):
     """File object for h5py. Reading sees every write at once; the disk sees them whole, at `commit`.
 
     writable : False reads only; a journal left by a killed writer is then applied in memory
+    content  : of a new file, in place of whatever is there
     failure  : the error of the system at the first write that failed; from then on nothing is written any more
     """
 
-    def __init__(self, path: Path, *, writable: bool) -> None:
-        self._file = io.FileIO(path, "r+" if writable else "r")
-        self.path = path
+    def __init__(self, path: Path, *, writable: bool, content: bytes | None = None) -> None:
+        self._file = io.FileIO(path, "r+" if writable else "r", opener=None if content is None else _make)
+        self.path = path.absolute()  # the working folder may change
         self.failure: OSError | None = None
         self._writable, self._sealed, self._place = writable, False, 0
         self._spill = Spill(path)
         if writable:
             try:
-                _lock(self._file, path)
+                lock(self._file, path)
+                if content is not None:
+                    if not os.path.samestat(os.stat(path), os.fstat(self._file.fileno())):
+                        raise TrajectoryError(f"{path}: another run has just begun here; choose another place")
+                    self._file.truncate(0)
+                    put(self._file, content, 0)
                 heal(self._file)
             except BaseException:
                 self._file.close()
@@ -63,12 +70,17 @@ class AtomicFile(io.RawIOBase):
         if self._end > os.fstat(self._file.fileno()).st_size:
             self._file.close()
             raise OSError("truncated file")
+        self._mark = marked_end(self._file)
 
     def commit(self, *, durable: bool = False) -> None:
-        """Make all changes since the last commit real, together. Durable: also if the power fails right after."""
+        """Make all changes since the last commit real, together. Durable: also if the power fails right after.
+
+        Raises FileLost, also after a commit, if the file is not where it was: nobody would find what is written.
+        """
         self._raise_failure()
         if not self._patches and self._size == self._end:
             return
+        lost = self.check()
         try:
             place = self._size
             for part in journal(self._patches, self._size):
@@ -85,17 +97,38 @@ class AtomicFile(io.RawIOBase):
             self.failure = self.failure or problem
             self._raise_failure()
         self._patches, self._end, self._sealed = [], self._size, False
+        self._mark = marked_end(self._file)
         self._spill.clear()
+        if lost is not None:
+            raise lost
+
+    def check(self) -> FileLost | None:
+        """None if the file is where it was; what has happened if it is not, raised if it is somebody else's by now."""
+        lost = whereabouts(self._file, self.path, self._end, self._mark)
+        if lost is not None and not lost.intact:
+            self.failure = lost
+            raise lost
+        return lost
+
+    def copy(self, path: Path) -> None:
+        """Copy what is committed to a file that is not there yet; after an error there is none."""
+        with open(path, "xb") as copy:
+            try:
+                for place in range(0, self._end, PIECE):
+                    copy.write(get(self._file, min(PIECE, self._end - place), place))
+            except BaseException:
+                path.unlink()
+                raise
 
     def abandon(self) -> None:
         """Drop what is not committed; later writes are ignored, so that a broken HDF5 handle can be closed.
 
-        A journal that has its seal is left for whoever opens the file next.
+        A journal that has its seal is left for whoever opens the file next. A file that is another's is left as it is.
         """
         self.failure = self.failure or OSError("abandoned")
         self._patches = []
         self._spill.clear()
-        if self._writable and not self._sealed:
+        if self._writable and not self._sealed and not isinstance(self.failure, FileLost):
             self._file.truncate(self._end)
 
     def close(self) -> None:
@@ -213,14 +246,6 @@ def heal(file: io.FileIO) -> bool:
     return end < size
 
 
-def data_end(file: io.FileIO) -> int:
-    """Where HDF5 thinks the data end, from the superblock (version 2); the size of a file of another kind."""
-    head = get(file, 36, 0)
-    if len(head) < 36 or head[:8] != SIGNATURE or head[8] != 2:
-        return os.fstat(file.fileno()).st_size
-    return int.from_bytes(head[28:36], "little")
-
-
 def _apply(file: io.FileIO, patches: Patches) -> None:
     """Write each patch to its place."""
     for offset, patch in patches:
@@ -229,13 +254,6 @@ def _apply(file: io.FileIO, patches: Patches) -> None:
             offset += len(piece)
 
 
-def _lock(file: io.FileIO, path: Path) -> None:
-    """One writer at a time. A lock of the POSIX kind: readers that use HDF5's own locks are not disturbed."""
-    try:
-        import fcntl
-    except ImportError:  # no such locks on this system
-        return
-    try:
-        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise TrajectoryError(f"{path}: another run is writing this file; wait for it, or stop it first") from None
+def _make(path: str, flags: int) -> int:
+    """Open a file that need not be there; it is emptied only when its lock is taken."""
+    return os.open(path, flags | os.O_CREAT, 0o666)

@@ -29,6 +29,7 @@ from ..stage.stage import Stage
 from ..timestep import AutoStep, Clock
 from . import cell_table, law_table, wall_table
 from .errors import TrajectoryError
+from .indices import check_indices
 
 if TYPE_CHECKING:
     from ..simulation import Simulation
@@ -111,7 +112,8 @@ def unpack(
     at = {name: arrays[name] for name in wall_table.PLACEMENT if name in arrays}
     walls = wall_table.rebuild(json.dumps(words["walls"]), at)
     groups = {name: slice(*ends) for name, ends in words["groups"].items()}
-    laws = law_table.rebuild(words.get("laws", []), arrays) if laws is None else laws
+    kept_laws = words.get("laws", [])
+    laws = law_table.rebuild(kept_laws, arrays) if laws is None else laws
     own: dict[str, Any] = {name: arrays[name] for name in BODY if name in arrays}
     bodies = Bodies(words["dimension"], **own, walls=walls, groups=groups, laws=laws, cell=cell_table.rebuild(arrays))
     bodies.image = arrays.get("image", bodies.image)
@@ -127,7 +129,8 @@ def unpack(
         raise TrajectoryError(
             f"this run used functions of its own; pass them to resume() again: functions={{{wanted}}}"
         )
-    solver = decode(words["solver"]) if solver is None else solver
+    if solver is None and (solver := decode(words["solver"])) is None:
+        raise TrajectoryError("this run used a solver of its own; pass it to resume() again: solver=...")
     clock = _clock(words["clock"])
     simulation = Simulation(bodies, dt=clock.dt, solver=solver, seed=words["seed"], sort=words.get("sort", False))
     auto = None if words.get("auto") is None else AutoStep(**words["auto"])
@@ -139,7 +142,7 @@ def unpack(
         arrays["contact_geometry"],
         arrays["contact_forces"],
         [slice(int(start), int(stop)) for start, stop in arrays["contact_wall_rows"]],
-        arrays.get("contact_memory"),
+        arrays.get("contact_memory") if law_table.describe(laws) == kept_laws else None,  # it is of those laws
         arrays.get("contact_extra"),
         arrays.get("contact_attraction"),
         arrays.get("contact_image"),
@@ -148,6 +151,7 @@ def unpack(
     simulation.last_solve = SolveReport(**_known(SolveReport, words["last_solve"]))
     simulation.tally = Tally(**_known(Tally, words["tally"]))
     simulation.restore_step(words["whole"], arrays["motion_before"], words["observers"])
+    check_indices(simulation)
     return simulation
 
 
@@ -210,5 +214,10 @@ def _neighbours(arrays: Arrays, builds: int) -> Neighbours:
 
 
 def _known(kind: Any, words: dict[str, Any]) -> dict[str, Any]:
-    """Only the fields that a class has."""
-    return {field.name: words[field.name] for field in fields(kind) if field.name in words}
+    """Only the fields that a class has, each a number unless it is a text."""
+    known = [field for field in fields(kind) if field.name in words]
+    for field in known:
+        value = words[field.name]
+        if not (value is None or isinstance(value, str if field.type == "str" else (int, float))):
+            raise TypeError(f"{field.name} is {value!r}, and should be {field.type}")
+    return {field.name: words[field.name] for field in known}

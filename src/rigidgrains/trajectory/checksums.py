@@ -61,6 +61,13 @@ def append(file: h5py.File, clouds: dict[str, Cloud]) -> None:
         Column(file[ARRAYS]).append(np.array([row], np.uint32))
 
 
+def drop_last(file: h5py.File) -> None:
+    """Take out those of the last frame."""
+    for name in (FRAMES, ARRAYS):
+        if name in file:
+            file[name].resize(len(file[name]) - 1, 0)
+
+
 def _total(clouds: dict[str, Cloud], sums: dict[str, int]) -> int:
     """The checksum of those of all arrays; in files of earlier versions of the arrays one after another."""
     total = 0

@@ -19,6 +19,17 @@ class WriteError(OSError):
     """A frame could not be written; the frames before it are intact."""
 
 
+class FileLost(OSError):
+    """A file that is being written is not the one under its name any more; the text says what has happened.
+
+    intact : whether what was committed is still in the open file; now : its new name, if it has one
+    """
+
+    def __init__(self, number: int, told: str, *, intact: bool = True, now: Path | None = None) -> None:
+        super().__init__(number, told)
+        self.intact, self.now = intact, now
+
+
 def unreadable(path: Path, problem: OSError) -> TrajectoryError:
     """A clear line for a file that the system does not let us read."""
     if isinstance(problem, FileNotFoundError):
@@ -33,6 +44,8 @@ def damaged(path: Path, problem: Exception) -> TrajectoryError:
     reason = "it ends too early" if "truncated file" in str(problem) else "HDF5 cannot read it"
     if isinstance(problem, Mismatch):
         reason = str(problem)
+    elif isinstance(problem, (ArithmeticError, AttributeError, IndexError, TypeError, ValueError)):
+        reason = f"what it holds makes no sense ({' '.join(str(problem).split())})"
     return TrajectoryError(f"{path} is damaged: {reason}; rigidgrains repair {path} may recover its frames")
 
 
@@ -41,7 +54,7 @@ def reading(path: Path) -> Iterator[None]:
     """Whatever goes wrong within, where nothing but a file is read, is damage of that file, and told so."""
     try:
         yield
-    except TrajectoryError:
+    except (TrajectoryError, MemoryError, BrokenPipeError):
         raise
     except Exception as problem:
         raise damaged(path, problem) from problem

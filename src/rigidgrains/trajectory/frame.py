@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 Read = Callable[[str], Array]  # by path: "Points", "PointData/...", "FieldData/..."
+Guard = Callable[[], AbstractContextManager[Any]]  # tells as damage of the file what goes wrong within
 
 STATUS = ("open", "sticking", "sliding")
 
@@ -86,10 +88,17 @@ class Frame:
     """
 
     def __init__(
-        self, index: int, dimension: int, read: Read, figures: dict[str, float], contacts: Contacts, walls: str
+        self,
+        index: int,
+        dimension: int,
+        read: Read,
+        figures: dict[str, float],
+        contacts: Contacts,
+        walls: str,
+        guard: Guard = nullcontext,
     ) -> None:
         self.index, self.dimension, self.figures, self.contacts = index, dimension, figures, contacts
-        self._read, self._walls = read, walls
+        self._read, self._walls, self._guard = read, walls, guard
 
     @classmethod
     def of(cls, simulation: Simulation) -> Frame:
@@ -296,7 +305,8 @@ class Frame:
     def walls(self) -> list[Wall]:
         """The walls that are there, where they are in this frame."""
         at = {name: self._read(f"FieldData/{name}") for name in wall_table.PLACEMENT if self._has(f"FieldData/{name}")}
-        return wall_table.rebuild(self._walls, at)
+        with self._guard():
+            return wall_table.rebuild(self._walls, at)
 
     @property
     def has_contacts(self) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from . import store
+from . import store, verify
 from .checksums import Sums, read_history
 from .errors import TrajectoryError, reading
 from .frame import Contacts, Frame
@@ -54,20 +54,26 @@ class Trajectory:
         self._open()
 
     def _open(self) -> None:
-        self._file = store.open_to_read(self.path)
-        with reading(self.path):
-            self._contacts = Series(self._file["contacts"]) if "contacts" in self._file else None
-            self._count = Series(self._file["VTKHDF"]).steps
-            fields = self._file["VTKHDF/FieldData"]
-            self._figures = {name: np.asarray(fields[name][: self._count]) for name in fields if fields[name].ndim == 1}
-            self._sums = Sums(self._file)
-            if self._verify:
-                self._sums.check_figures(self._figures)
+        file = store.open_to_read(self.path)
+        try:
+            with reading(self.path):
+                count = Series(file["VTKHDF"]).steps
+                fields = file["VTKHDF/FieldData"]
+                figures = {name: np.asarray(fields[name][:count]) for name in fields if fields[name].ndim == 1}
+                sums = Sums(file)
+                if self._verify:
+                    sums.check_figures(figures)
+                contacts = Series(file["contacts"]) if "contacts" in file else None
+        except BaseException:
+            file.close()
+            raise
+        self._file, self._count, self._figures, self._sums, self._contacts = file, count, figures, sums, contacts
 
     def refresh(self) -> Trajectory:
-        """See the frames that were written since the file was opened."""
-        self.close()
+        """See the frames that were written since the file was opened; after an error it is as it was."""
+        before = self._file
         self._open()
+        before.close()
         return self
 
     def close(self) -> None:
@@ -124,7 +130,7 @@ class Trajectory:
     @property
     @guarded
     def dimension(self) -> int:
-        return int(self._file.attrs["dimension"])
+        return verify.dimension(self._file.attrs["dimension"])
 
     @property
     @guarded
@@ -247,7 +253,8 @@ class Trajectory:
         if self._contacts is not None:
             count = int(self._contacts.group["NumberOfPoints"][index])
             contacts = Contacts(partial(self._read, "contacts", index), count)
-        return Frame(index, self.dimension, partial(self._read, "VTKHDF", index), figures, contacts, walls)
+        read = partial(self._read, "VTKHDF", index)
+        return Frame(index, self.dimension, read, figures, contacts, walls, partial(reading, self.path))
 
     def _read(self, group: str, index: int, path: str) -> Array:
         """An array of a frame; KeyError if it has none of that name. Whoever meets the writer within a commit looks
@@ -272,9 +279,11 @@ class Trajectory:
 
     @guarded
     def _verified(self, group: str, index: int, path: str) -> Array:
-        array = Series(self._file[group]).read(path, index)
+        array, name = Series(self._file[group]).read(path, index), f"{group}/{path}"
         if self._verify:
-            self._sums.check(f"{group}/{path}", index, array)
+            self._sums.check(name, index, array)
+            verify.values(self._file, name, index, array)
+        verify.shape(self._file, name, index, array)
         return array
 
 

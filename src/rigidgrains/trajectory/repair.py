@@ -14,11 +14,13 @@ from typing import Any
 
 import h5py
 
+from ..hdf5 import ForeignData, check_contained
 from . import checksums, store
-from .atomic import data_end, heal
+from .atomic import heal
 from .errors import TrajectoryError, unreadable
 from .resume import read_checkpoint
 from .series import Cloud, Series
+from .whereabouts import SIGNATURE, data_end
 from .writer import ROWS
 
 
@@ -71,7 +73,7 @@ class _Recovery:
         self._damaged, self._file = damaged, file
         self._old = [Series(damaged[name]) for name in ("VTKHDF", "contacts") if name in damaged]
         self._new: list[Series] = []
-        self._steps, self._words = self._old[0].steps, dict(damaged.attrs)
+        self._steps, self._words = self._old[0].rows, dict(damaged.attrs)  # what is there, whatever the index claims
 
     def run(self, path: Path, output: Path) -> Repaired:
         lost, kept = [], 0
@@ -150,7 +152,7 @@ def _index(path: Path) -> Iterator[None]:
     """Without an index there is nothing to begin with."""
     try:
         yield
-    except TrajectoryError:
+    except (TrajectoryError, ForeignData):
         raise
     except Exception:  # whatever HDF5 makes of damaged bytes
         raise TrajectoryError(f"{path}: its index is lost; nothing can be recovered") from None
@@ -161,8 +163,8 @@ def _mended_copy(path: Path) -> Iterator[h5py.File]:
     """The file as far as HDF5 can read it: a copy with its journal applied and a missing end filled with zeros."""
     try:
         with open(path, "rb") as file:
-            content = file.read(8)
-        if content != store.SIGNATURE:
+            content = file.read(len(SIGNATURE))
+        if content != SIGNATURE:
             raise TrajectoryError(f"{path}: this is no trajectory; there is nothing to repair")
     except OSError as problem:
         raise unreadable(path, problem) from None
@@ -179,8 +181,10 @@ def _mended_copy(path: Path) -> Iterator[h5py.File]:
             mended = h5py.File(copy, "r", locking=False)
             if mended.attrs.get("format") != store.FORMAT:
                 raise TrajectoryError(f"{path}: this is no trajectory of rigidgrains; there is nothing to repair")
-            mended["VTKHDF/Steps"].attrs["NSteps"]
+            check_contained(mended, damaged=True)
         with mended:
             yield mended
+    except ForeignData as problem:
+        raise store.foreign(path, problem) from None
     finally:
         copy.unlink(missing_ok=True)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import h5py
 import numpy as np
 
-from . import checkpoint, store
+from .. import __version__
+from . import checkpoint, store, verify_state
 from .checksums import check_mark, of_checkpoint
 from .errors import TrajectoryError, reading
 
@@ -36,12 +37,23 @@ def resume(
     >>> simulation.run(until=1.0)
     """
     path = Path(path)
-    with store.open_to_read(path) as file:
-        with reading(path):
-            if "text" not in file["checkpoint"]:
-                raise TrajectoryError(f"{path}: there is no checkpoint to resume from; it was lost with the damage")
-            arrays, text = read_checkpoint(file["checkpoint"])
+    with store.open_to_read(path) as file, reading(path):
+        if "text" not in file["checkpoint"]:
+            raise TrajectoryError(f"{path}: there is no checkpoint to resume from; it was lost with the damage")
+        arrays, text = read_checkpoint(file["checkpoint"])
+        verify_state.state(arrays, text)
+        version = str(file.attrs["version"])
+    try:
         return checkpoint.unpack(arrays, text, solver=solver, laws=laws, functions=functions)
+    except (TrajectoryError, MemoryError):
+        raise
+    except Exception as problem:
+        if not (solver is None and laws is None and functions is None):  # it may be those that do not fit
+            raise
+        raise TrajectoryError(
+            f"{path}: rigidgrains {__version__} cannot go on from its checkpoint, which version {version} wrote "
+            f"({type(problem).__name__}: {' '.join(str(problem).split())}); update rigidgrains, or run the scene anew"
+        ) from problem
 
 
 def read_checkpoint(group: h5py.Group) -> tuple[dict[str, Any], str]:

@@ -109,8 +109,13 @@ class Series:
 
     @property
     def steps(self) -> int:
-        """Number of frames."""
+        """Number of frames, by the index."""
         return int(self.group["Steps"].attrs["NSteps"])
+
+    @property
+    def rows(self) -> int:
+        """Number of frames, by what is there of them."""
+        return int(self.group["Steps/Values"].shape[0])
 
     def known(self, cloud: Cloud) -> Cloud:
         """A frame as files of earlier versions hold it: names they lack are left out, old numbers stay as they were."""
@@ -146,6 +151,34 @@ class Series:
             self._add(f"Steps/FieldDataOffsets/{name}", self._append_changed(f"FieldData/{name}", array))
             self._add(f"Steps/FieldDataSizes/{name}", (array.shape[1], array.shape[0]))
         self.group["Steps"].attrs.modify("NSteps", np.int64(step + 1))
+
+    def drop_last(self) -> None:
+        """Take out the last of several frames, as if it had never been appended."""
+        group, last = self.group, self.steps - 1
+        own = group["Steps/PointOffsets"], group["Steps/TableOffsets"]  # of arrays that each frame has for itself
+        kept: dict[str, int] = {"Points": int(group["Steps/PointOffsets"][last])}  # rows, by path
+        for kind in ("PointData", "FieldData"):
+            for name, offsets in group[f"Steps/{kind}Offsets"].items():
+                first = int(offsets[last])
+                if offsets not in own and first == int(offsets[last - 1]):  # the frame before uses them too
+                    first += len(self.read(f"{kind}/{name}", last))
+                kept[f"{kind}/{name}"] = first
+        for name in TOPOLOGIES:
+            kept[f"{name}/Offsets"] = last * (2 if name == "Vertices" else 1)
+            kept |= {f"{name}/{part}": last for part in ("NumberOfCells", "NumberOfConnectivityIds")}
+        kept["NumberOfPoints"] = last
+        numbers: dict[str, int] = {}
+
+        def note(name: str, item: Any) -> None:
+            if isinstance(item, h5py.Dataset):
+                numbers[f"Steps/{name}"] = last
+
+        group["Steps"].visititems(note)  # each data set once, whatever its names
+        for path, rows in (kept | numbers).items():
+            group[path].resize(rows, 0)
+        group["Steps"].attrs.modify("NSteps", np.int64(last))
+        self._columns.clear()
+        self._kept.clear()
 
     def read(self, path: str, step: int) -> Array:
         """Rows of an array at a step; path is "Points", "PointData/..." or "FieldData/..."."""

@@ -15,10 +15,12 @@ are written anew behind the frames, with parts of the index: a file that has los
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import time
 import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +28,14 @@ import h5py
 import numpy as np
 
 from .. import __version__
+from ..hdf5 import ForeignData, check_contained
 from ..outputs import check_outputs
-from .atomic import SIGNATURE, AtomicFile
+from . import verify
+from .atomic import AtomicFile
 from .checksums import FRAMES, MARK, check_mark
-from .errors import TrajectoryError, damaged, unreadable
+from .errors import TrajectoryError, WriteError, damaged, unreadable
+from .lock import check_unlocked
+from .whereabouts import SIGNATURE
 
 FORMAT = "rigidgrains trajectory"
 FORMAT_VERSION = 1
@@ -53,23 +59,36 @@ def create(path: Path, *, force: bool) -> tuple[AtomicFile, h5py.File]:
     check_name(path, force=force)
     part = _part(path)
     try:
-        # A superblock of version 2 has no mark for open files, which would keep viewers out while a run goes on.
-        with h5py.File(part, "w", libver=("v108", "v108"), locking=False) as file:
-            file.attrs["format"], file.attrs["format_version"] = FORMAT, FORMAT_VERSION
-            file.attrs["version"], file.attrs["units"] = __version__, json.dumps(UNITS)
-            for name in ("checkpoint", "frames", "history", "texts", "walls"):
-                file.create_group(name)
-            file.create_dataset(FRAMES, (0,), np.uint32, maxshape=(None,), chunks=(256,))
+        atomic = AtomicFile(part, writable=True, content=_empty())
     except OSError as problem:
-        reason = os.strerror(problem.errno) if problem.errno else problem
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        reason = problem.strerror or problem
         raise TrajectoryError(f"{path} cannot be written: {reason}; choose another place") from None
-    return _open(AtomicFile(part, writable=True))
+    return _open(atomic)
+
+
+def _empty() -> bytes:
+    """The content of a file without frames."""
+    content = io.BytesIO()
+    # A superblock of version 2 has no mark for open files, which would keep viewers out while a run goes on.
+    with h5py.File(content, "w", libver=("v108", "v108")) as file:
+        file.attrs["format"], file.attrs["format_version"] = FORMAT, FORMAT_VERSION
+        file.attrs["version"], file.attrs["units"] = __version__, json.dumps(UNITS)
+        for name in ("checkpoint", "frames", "history", "texts", "walls"):
+            file.create_group(name)
+        file.create_dataset(FRAMES, (0,), np.uint32, maxshape=(None,), chunks=(256,))
+    return content.getvalue()
 
 
 def publish(atomic: AtomicFile, path: Path) -> None:
-    """Give a new file its name, replacing an earlier one only now."""
-    os.replace(_part(path), path)
-    atomic.path = path
+    """Give a new file its name, replacing an earlier one only now, and never one that a run is writing."""
+    check_unlocked(path)
+    try:
+        os.replace(atomic.path, path)
+    except OSError as problem:
+        raise WriteError(problem.errno, f"{problem.strerror}; nothing was written", str(path)) from None
+    atomic.path = path.absolute()
 
 
 def open_to_append(path: Path) -> tuple[AtomicFile, h5py.File]:
@@ -97,7 +116,7 @@ def open_to_read(path: Path) -> h5py.File:
                 told = f"{path}: this is no trajectory; give a file made by a run, NAME{SUFFIX}"
                 raise TrajectoryError(told) from None
             if attempt + 1 == TRIES:
-                raise damaged(path, problem) from None
+                raise (foreign if isinstance(problem, ForeignData) else damaged)(path, problem) from None
             time.sleep(PAUSE)
     raise AssertionError  # the last attempt returns or raises
 
@@ -148,6 +167,7 @@ def outputs(path: Path, *, contacts: bool) -> list[Path]:
 def check_name(path: Path, *, force: bool, contacts: bool = False, source: Path | None = None) -> None:
     """Refuse a path at which no trajectory can be, or where there is something already; with contacts, also a link.
 
+    force  : replace what is there, unless a run is writing it
     source : a file that is read meanwhile
     """
     if path.is_dir():
@@ -157,6 +177,7 @@ def check_name(path: Path, *, force: bool, contacts: bool = False, source: Path 
     if not path.parent.is_dir():
         raise TrajectoryError(f"{path}: there is no folder {path.parent}; make it first, or choose another")
     check_outputs(*outputs(path, contacts=contacts), force=force, source=source)
+    check_unlocked(path)
 
 
 def _is_link(path: Path) -> bool:
@@ -181,9 +202,19 @@ def _open_whole(path: Path) -> h5py.File:
     if path.is_dir():
         raise IsADirectoryError
     file = h5py.File(AtomicFile(path, writable=False), "r")
-    _check_format(path, file)
-    file["VTKHDF/Steps"].attrs["NSteps"]
+    try:
+        _check_format(path, file)
+        check_contained(file)
+        verify.frames(file)
+    except BaseException:
+        file.close()
+        raise
     return file
+
+
+def foreign(path: Path, problem: Exception) -> TrajectoryError:
+    """A clear line for a file that leads elsewhere."""
+    return TrajectoryError(f"{path}: {problem}; a trajectory holds all its data itself, and this file is not read")
 
 
 def _is_hdf5(path: Path) -> bool:
@@ -193,12 +224,10 @@ def _is_hdf5(path: Path) -> bool:
 
 def _check_format(path: Path, file: h5py.File) -> None:
     found = file.attrs.get("format")
-    if found != FORMAT:
-        file.close()
+    if not isinstance(found, str) or found != FORMAT:
         raise TrajectoryError(f"{path}: this is an HDF5 file, but no trajectory of rigidgrains; give one made by a run")
     version = int(np.asarray(file.attrs["format_version"]))
     if version > FORMAT_VERSION:
-        file.close()
         raise TrajectoryError(
             f"{path}: format version {version} is newer than {FORMAT_VERSION}, the newest that rigidgrains "
             f"{__version__} knows; upgrade rigidgrains"

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..detect.shapes import Cylinder, Plane, Plate
 from ..stage.course import rebuild_course, rebuild_courses, words_of
 from ..walls import Drive, Wall
+from .errors import Mismatch
 
 Array = NDArray[np.float64]
 
@@ -41,9 +42,11 @@ def placement(walls: list[Wall]) -> dict[str, Array]:
 
 def rebuild(text: str, at: dict[str, Array]) -> list[Wall]:
     """The walls that `describe` and `placement` told of; older files have neither spin nor load of the step."""
-    return [
-        _rebuild(words, {name: rows[w].copy() for name, rows in at.items()}) for w, words in enumerate(json.loads(text))
-    ]
+    described = json.loads(text)
+    for name, rows in at.items():
+        if rows.shape != (len(described), 3):
+            raise Mismatch(f"it describes {len(described)} walls, and '{name}' has the shape {rows.shape}")
+    return [_rebuild(words, {name: rows[w].copy() for name, rows in at.items()}) for w, words in enumerate(described)]
 
 
 def _describe(wall: Wall) -> dict[str, Any]:
@@ -81,31 +84,34 @@ def _rebuild(words: dict[str, Any], at: dict[str, Array]) -> Wall:
     if words["shape"] == "plane":
         shape = Plane(point, normal)
     elif words["shape"] == "plate":
-        shape = Plate(point, normal, at["wall_along"], tuple(words["half"]))
+        first, second = words["half"]
+        shape = Plate(point, normal, at["wall_along"], (float(first), float(second)))
+    elif words["shape"] == "cylinder":
+        shape = Cylinder(point, normal, float(words["radius"]), bool(words["inside"]), float(words["half"]))
     else:
-        shape = Cylinder(point, normal, words["radius"], words["inside"], words["half"])
+        raise Mismatch(f"it has a wall of the unknown shape {words['shape']!r}")
     courses = {name: rebuild_courses(words.get(name)) for name in COURSES}
     turns = courses["turn"] is not None or courses["rate"] is not None
     drive = Drive(
-        np.array(words["velocity"]),
-        np.array(words["amplitude"]),
-        words["frequency"],
-        words["phase"],
-        at["wall_spin"] if turns else np.array(words["spin"]),
+        _vector(words["velocity"]),
+        _vector(words["amplitude"]),
+        float(words["frequency"]),
+        float(words["phase"]),
+        at["wall_spin"] if turns else _vector(words["spin"]),
         None if np.isnan(about[0]) else about,
         **courses,
     )
-    mass, load, course = words.get("mass", math.inf), words.get("load", 0.0), None
+    mass, load, course = float(words.get("mass", math.inf)), float(words.get("load", 0.0)), None
     if "load_course" in words:
         course, load = rebuild_course(words["load_course"]), float(at["wall_load"] @ normal)
     stress, area = None, words.get("area", ())
     if "stress" in words:
         stress, load = rebuild_course(words["stress"]), float(at["wall_load"] @ normal)
-    more = {name: words[name] for name in ("since", "until", "stiffness", "rest") if name in words}
+    more = {name: float(words[name]) for name in ("since", "until", "stiffness", "rest") if name in words}
     return Wall(
-        words["name"],
+        str(words["name"]),
         shape,
-        words["material"],
+        int(words["material"]),
         drive,
         mass,
         load,
@@ -114,6 +120,11 @@ def _rebuild(words: dict[str, Any], at: dict[str, Array]) -> Wall:
         stress=stress,
         area=area if isinstance(area, float) else tuple(area),
     )
+
+
+def _vector(numbers: Any) -> Array:
+    """(3,), or an error."""
+    return np.array(numbers, dtype=float).reshape(3)
 
 
 def _rows(vectors: list[Array]) -> Array:

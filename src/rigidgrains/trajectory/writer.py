@@ -14,10 +14,12 @@ import numpy as np
 from ..arguments import is_number
 from ..observe.base import Observer
 from ..observe.history import History, columns
+from ..observe.tally import INTERRUPTED
 from . import checkpoint, checksums, record, store, wall_table
 from .atomic import AtomicFile
-from .errors import WriteError, damaged, reading
+from .errors import FileLost, Mismatch, TrajectoryError, WriteError, damaged, reading
 from .series import Cloud, Column, Series
+from .whereabouts import other_places
 
 if TYPE_CHECKING:
     from ..simulation import Simulation
@@ -33,7 +35,8 @@ class TrajectoryWriter(Observer):
     precision   : "double", or "single" for files half as large; checkpoints are always exact
     compression : None, or "gzip" for a smaller file at some cost
     force       : overwrite a file that is there
-    resume      : go on with a file; frames that it has already are checked, not written again
+    resume      : go on with a file; frames that it has already are checked, not written again, and one that was written
+                  only because the run was interrupted is taken out
     history     : a History whose rows are to be kept in the file
     scene, run  : texts to keep, the scene as TOML and how it was run
     """
@@ -76,27 +79,23 @@ class TrajectoryWriter(Observer):
                 begun = self._atomic.path
                 self._atomic.abandon()
                 self._close()
-                if begun != self.path:  # it never came to its name
+                if begun != self.path.absolute():  # it never came to its name
                     begun.unlink(missing_ok=True)
             raise
         self._resume = True  # a second run() goes on with it
 
     def look(self, simulation: Simulation) -> None:
         """Write a frame; if the file has one of this step, hold it against the present state."""
-        clouds = self._clouds(simulation)
-        if simulation.steps <= self._last_step:
-            with reading(self.path):
-                steps = self._file["VTKHDF/FieldData/step"]
-                there = int(np.searchsorted(steps, simulation.steps))
-                if simulation.whole and int(steps[there]) == simulation.steps:
-                    self.differing += int(self._file[checksums.FRAMES][there]) != checksums.of_frame(self._file, clouds)
-            return
-        with self._changes():
-            self._append(clouds, simulation)
+        with self._changes(simulation):
+            clouds = self._clouds(simulation)
+            if simulation.steps > self._last_step:
+                self._append(clouds, simulation)
+            elif simulation.whole:
+                self._compare(clouds, simulation.steps)
 
     def checkpoint(self, simulation: Simulation) -> None:
         """Keep the whole state, to resume from; also if the power fails right after."""
-        with self._changes(durable=True):
+        with self._changes(simulation, durable=True):
             self._replace_checkpoint(simulation)
             self._append_history()
 
@@ -114,11 +113,14 @@ class TrajectoryWriter(Observer):
                 if self._history is not None:
                     self._history.finish(simulation)
                 if simulation.steps > self._last_step:
+                    if simulation.tally.stopped == INTERRUPTED:  # a frame that was not due
+                        self._file["frames"].attrs[INTERRUPTED] = simulation.steps
                     self.look(simulation)
                 self.keep("report", simulation.report().to_json())
                 self.checkpoint(simulation)
         finally:
-            self._close()
+            if self._atomic is not None:
+                self._close()
 
     def _create(self, simulation: Simulation) -> None:
         self._atomic, self._file = store.create(self.path, force=self._force)
@@ -153,10 +155,12 @@ class TrajectoryWriter(Observer):
         self._contacts = "contacts" in self._file
         self._precision = self._file["VTKHDF/Points"].dtype.type
         self._series = [Series(self._file[name]) for name in self._names()]
-        self._last_step = int(self._file["VTKHDF/FieldData/step"][-1])
         history = self._file["history"]
         told = checksums.read_history(history)
         rows = int(np.searchsorted(told["step"], simulation.steps, side="right"))
+        if INTERRUPTED in self._file["frames"].attrs:
+            self._drop_last_frame()
+        self._last_step = int(self._file["VTKHDF/FieldData/step"][-1])
         told = {name: column[:rows] for name, column in told.items()}
         for column in history.values():
             column.resize(rows, 0)
@@ -168,6 +172,16 @@ class TrajectoryWriter(Observer):
             self._history.wall_force = list(told["wall_force"])
         if self._run:
             self.keep("run", json.dumps(self._run))
+
+    def _drop_last_frame(self) -> None:
+        """Take out the frame that was written only because the run was interrupted: one that goes on has none."""
+        marks, last = self._file["frames"].attrs, int(self._file["VTKHDF/FieldData/step"][-1])
+        if int(marks[INTERRUPTED]) != last or self._series[0].steps < 2:
+            raise Mismatch(f"it ends at step {last}, not at {marks[INTERRUPTED]} where the run was interrupted")
+        for series in self._series:
+            series.drop_last()
+        checksums.drop_last(self._file)
+        del marks[INTERRUPTED]
 
     def _names(self) -> tuple[str, ...]:
         return ("VTKHDF", "contacts") if self._contacts else ("VTKHDF",)
@@ -193,6 +207,14 @@ class TrajectoryWriter(Observer):
             series.append(cloud)
         self._append_history()
         self._last_step = simulation.steps
+
+    def _compare(self, clouds: dict[str, Cloud], step: int) -> None:
+        """Count a frame of the file that has come out otherwise this time."""
+        with reading(self.path):
+            steps = self._file["VTKHDF/FieldData/step"]
+            there = int(np.searchsorted(steps, step))
+            if int(steps[there]) == step:
+                self.differing += int(self._file[checksums.FRAMES][there]) != checksums.of_frame(self._file, clouds)
 
     def _wall_table(self, simulation: Simulation) -> int:
         """Number of the description that holds for the present walls."""
@@ -227,36 +249,82 @@ class TrajectoryWriter(Observer):
         checksums.extend_history(history, added)
 
     @contextmanager
-    def _changes(self, *, durable: bool = False) -> Iterator[None]:
-        """Changes that are made whole, or not at all."""
+    def _changes(self, simulation: Simulation | None = None, *, durable: bool = False) -> Iterator[None]:
+        """Changes that are made whole, or not at all.
+
+        simulation : whose state is saved elsewhere if the file is gone; None while it is being made
+        """
         assert self._atomic is not None
         try:
+            self._atomic.check()
             yield
             self._file.flush()
             self._atomic.commit(durable=durable)
+        except FileLost as lost:
+            if simulation is not None:
+                raise self._rescue(simulation, lost) from None
+            self._atomic.abandon()
+            raise WriteError(lost.errno, f"{lost.strerror}; nothing was saved", str(self.path)) from None
         except OSError as problem:
             failed = self._atomic.failure is not None or problem.errno is not None
             self._atomic.abandon()
             if not failed:  # the disk is well: HDF5 cannot read what it has to change
                 raise damaged(self.path, problem) from None
-            raise WriteError(
-                problem.errno,
-                f"{problem.strerror or problem}; what was written before is intact: rigidgrains resume {self.path}",
-                str(self.path),
-            ) from None
-        except (KeyError, RuntimeError) as problem:  # HDF5 cannot find or read what it has to change
+            left = f"what was written before is intact: rigidgrains resume {self.path}"
+            if simulation is None:
+                left = "the file could not be begun, and nothing was written; make room, or choose another place"
+            raise WriteError(problem.errno, f"{problem.strerror or problem}; {left}", str(self.path)) from None
+        except Exception as problem:
             self._atomic.abandon()
-            raise damaged(self.path, problem) from problem
+            if self._resume and not isinstance(problem, (TrajectoryError, MemoryError)):
+                raise damaged(self.path, problem) from problem  # what is there is not what it has to be added to
+            raise
         except BaseException:
             self._atomic.abandon()
             raise
 
-    def _close(self) -> None:
+    def _rescue(self, simulation: Simulation, lost: FileLost) -> WriteError:
+        """Keep the state of a run whose file is gone, under another name, and say so; the run cannot go on here."""
+        was, now = self.path, f"the state at t = {simulation.time:g} s"
+        told = f"{now} could not be saved"
+        for place in [lost.now] if lost.now is not None else other_places(self.path):
+            try:
+                self._move(simulation, lost, place)
+            except (OSError, TrajectoryError) as problem:
+                told = f"{now} could not be saved: {getattr(problem, 'strerror', None) or problem}"
+                continue
+            kept = f"all frames and {now} are" if lost.intact else f"{now} is saved, earlier frames are lost; it is"
+            told = f"{kept} in {place}: rigidgrains resume {place}"
+            break
+        else:
+            if self._atomic is not None:
+                self._atomic.failure = lost  # finish() has nothing to write to
+        return WriteError(lost.errno, f"{lost.strerror}; {told}", str(was))
+
+    def _move(self, simulation: Simulation, lost: FileLost, place: Path) -> None:
+        """Go on in another file: a copy of the lost one, the same under its new name, or one that begins here."""
+        if lost.intact and self._atomic is not None:
+            if lost.now is None:
+                self._atomic.copy(place)
+            self._close(as_it_is=True)
+        elif self._atomic is not None:
+            self._atomic.abandon()
+            self._close()
+        self.path = place
+        if lost.intact:
+            self._open(simulation)
+            self.checkpoint(simulation)
+        else:
+            self._force = self._resume = False
+            self._create(simulation)
+            self._resume = True
+
+    def _close(self, *, as_it_is: bool = False) -> None:
         atomic, self._atomic = self._atomic, None
         assert atomic is not None
         with suppress(OSError, RuntimeError):
             self._file.close()
-            if atomic.failure is None:
+            if atomic.failure is None and not as_it_is:
                 atomic.commit(durable=True)
         atomic.close()
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from .camera import Camera
 from .colours import Scale, prefixed
+from .picture import Picture
 
 Array = NDArray[Any]
 Size = int | tuple[int, int] | None
@@ -87,10 +88,10 @@ def read_size(text: str) -> Size:
     return sides[0] if len(sides) == 1 else (sides[0], sides[1])
 
 
-def make_figure(layout: Layout) -> tuple[Figure, Axes]:
+def make_figure(layout: Layout) -> tuple[Picture, Axes]:
     """An empty figure, and axes without frame in which one unit is one metre."""
     inches = layout.pixels[0] / layout.dpi, layout.pixels[1] / layout.dpi
-    figure = Figure(figsize=inches, dpi=layout.dpi, facecolor="white")
+    figure = Picture(figsize=inches, dpi=layout.dpi, facecolor="white")
     FigureCanvasAgg(figure)
     axes = figure.add_axes(_fractions(layout.rectangle, inches))
     axes.set(xlim=(layout.low[0], layout.high[0]), ylim=(layout.low[1], layout.high[1]))

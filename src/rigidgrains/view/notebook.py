@@ -7,7 +7,6 @@ text is escaped in one place, `_table` and `_card`. A view holds all it needs an
 from __future__ import annotations
 
 import base64
-import io
 import math
 import os
 from collections.abc import Callable, Iterable
@@ -116,9 +115,8 @@ def show_simulation(
     from .packing import draw_packing
 
     figure = draw_packing(simulation, colour=colour, forces=forces, size=size, view=view)
-    image = io.BytesIO()
-    figure.savefig(image, format="png", dpi=figure.dpi)
-    data = base64.b64encode(image.getvalue()).decode("ascii")
+    image, _ = figure._repr_png_()
+    data = base64.b64encode(image).decode("ascii")
     text = f"Picture of {_grains(simulation.bodies.count, simulation.bodies.dimension)} at t = {simulation.time:g} s"
     width = int(figure.get_size_inches()[0] * 60)  # about half its pixels: sharp on fine screens
     picture = f'<img alt="{escape(text)}" src="data:image/png;base64,{data}" style="width:{width}px;max-width:100%">'
@@ -160,7 +158,7 @@ def _report_rows(report: Report) -> Iterable[tuple[str, str]]:
         yield f"into {name}", f"{flow['grains']:,.0f} grains, {_quantity(flow['mass'], 'kg')}"
     for name, flow in report.outlets.items():
         yield f"out of {name}", f"{flow['grains']:,.0f} grains, {_quantity(flow['mass'], 'kg')}"
-    yield "cost", f"{_number(report.seconds)} s for {report.updates:,} contact updates"
+    yield "cost", report.cost()
     if report.stopped:
         yield "stopped", report.stopped
 

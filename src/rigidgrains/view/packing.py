@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from ..trajectory.frame import Frame
 from .camera import Camera, View, read_view
@@ -27,6 +26,7 @@ from .layout import (
     make_layout,
 )  # fmt: skip
 from .network import strong_force
+from .picture import Picture
 from .save import save_figure
 from .solid import draw_solid
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 def draw_packing(
     state: Simulation | Frame, path: str | Path | None = None, *, colour: str = "load", forces: bool | None = None,
     size: Size = None, view: View = "default",
-) -> Figure:  # fmt: skip
+) -> Picture:  # fmt: skip
     """Draw a state; write it to `path` (PNG, SVG or PDF) when given.
 
     state  : a simulation as it is now, or a frame of a trajectory
@@ -97,7 +97,7 @@ class Look:
         layout = make_layout(low - margin, high + margin, size)
         return cls(colour, forces, box, camera, layout, scale, strong, _decimals(frames))
 
-    def draw(self, frame: Frame) -> Figure:
+    def draw(self, frame: Frame) -> Picture:
         """The picture of one frame."""
         figure, axes = make_figure(self.layout)
         if frame.dimension == 2:

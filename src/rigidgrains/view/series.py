@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from ..arguments import check_series
 from ..observe.history import History
 from . import state_panels, time_panels
+from .picture import Picture
 from .save import save_figure
 from .time_panels import Record
 
@@ -48,7 +48,7 @@ OF_CELL = ("packing", "stress")
 WIDTH, HEIGHT = 3.9, 2.75  # inches of one panel among several
 
 
-def draw_history(history: History | Trajectory, path: str | Path | None = None) -> Figure:
+def draw_history(history: History | Trajectory, path: str | Path | None = None) -> Picture:
     """What was recorded against time: energies, overlap, sweeps, residual, forces on walls, springs, rigidity, cell."""
     record = Record.of(history)
     absent = _not_recorded(record)
@@ -60,7 +60,7 @@ def draw_history(history: History | Trajectory, path: str | Path | None = None) 
 
 def draw_plots(
     trajectory: Trajectory, path: str | Path | None = None, *, what: Sequence[str] = (), frame: int = -1
-) -> Figure:
+) -> Picture:
     """Panels of a trajectory on one sheet; write it to `path` (PNG, SVG or PDF) when given.
 
     what  : names of PANELS; default: all that the file has something for
@@ -111,13 +111,13 @@ def _absent(record: Record, state: Frame) -> dict[str, str]:
     return absent
 
 
-def _figure(names: list[str], record: Record, state: Frame | None, *, columns: int) -> Figure:
+def _figure(names: list[str], record: Record, state: Frame | None, *, columns: int) -> Picture:
     columns = min(columns, len(names))
     rows = math.ceil(len(names) / columns)
     single = len(names) == 1
     inches = (6.0, 4.2) if single else (columns * WIDTH, rows * HEIGHT)
     engine = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08)
-    figure = Figure(figsize=inches, dpi=200, layout=engine, facecolor="white")
+    figure = Picture(figsize=inches, dpi=200, layout=engine, facecolor="white")
     FigureCanvasAgg(figure)
     for k, name in enumerate(names):
         polar = {"projection": "polar"} if name == "rose" else {}

@@ -162,8 +162,8 @@ def rigidity(axes: Axes, record: Record) -> None:
 
 def _line(axes: Axes, record: Record, value: Array, ink: str, label: str) -> None:
     few = np.isfinite(value).sum() < 3
-    time = record["time"]
-    axes.plot(time, value, color=ink, lw=1.1, marker="o" if few else None, ms=3, label=label or None)
+    time, name = record["time"], label.replace("$", r"\$") or None  # a name is no formula
+    axes.plot(time, value, color=ink, lw=1.1, marker="o" if few else None, ms=3, label=name)
     axes.set_xlabel("time (s)")
     axes.xaxis.set_major_locator(MaxNLocator(5))
     if len(time) > 1 and time[-1] > time[0]:

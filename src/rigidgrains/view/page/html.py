@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import zlib
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
@@ -28,6 +29,7 @@ ALONE = (  # the page loads nothing, from nowhere
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; "
     "style-src 'unsafe-inline'; img-src data: blob:\">"
 )
+MARK = re.compile(r"\{\{(\w+)\}\}")
 
 Tell = Callable[[int, int], None]
 
@@ -91,10 +93,10 @@ def fill_template(head: dict[str, Any], *, policy: str = ALONE, nonce: str = "")
     """
     text, script = _assets()
     words = json.dumps(head, separators=(",", ":")).replace("<", "\\u003c")
-    text = text.replace("{{title}}", escape(str(head["title"]))).replace("{{nonce}}", nonce)
-    text = text.replace("{{policy}}", policy)
-    top, bottom = text.split("{{frames}}")
-    return top.replace("{{script}}", script).replace("{{head}}", words), bottom
+    fill = {"title": escape(str(head["title"])), "nonce": nonce, "policy": policy, "script": script, "head": words}
+    # all places of a part are filled at once: what a title brings along is text, whatever it looks like
+    top, bottom = (MARK.sub(lambda mark: fill[mark[1]], part) for part in text.split("{{frames}}"))
+    return top, bottom
 
 
 @cache

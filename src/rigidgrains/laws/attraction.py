@@ -1,0 +1,25 @@
+"""Forces that pull both bodies of a contact together, given to the motion before the solve."""
+
+from __future__ import annotations
+
+from ..cell import drag
+from ..compiled import kernel
+
+
+@kernel
+def attract(motion, pairs, geometry, pull, dt):  # type: ignore[no-untyped-def]
+    """Pull both bodies together along the normal."""
+    for c in range(len(pairs)):
+        i, j = pairs[c, 0], pairs[c, 1]
+        for k in range(3):
+            p = dt * pull[c] * geometry[c, k]
+            motion[i, k] += motion[i, 6] * p
+            motion[j, k] -= motion[j, 6] * p
+
+
+@kernel
+def contract(flow, geometry, branch, pull, dt):  # type: ignore[no-untyped-def]
+    """The part of the attraction in the stress on a cell that forces move."""
+    for c in range(len(pull)):
+        n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
+        drag(flow, branch[c, 1], n_x, n_y, n_z, -dt * pull[c], 0.0, 0.0, 0.0)

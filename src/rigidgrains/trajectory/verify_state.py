@@ -1,0 +1,128 @@
+"""Whether the arrays and the text of a checkpoint make sense: compiled loops follow its indices without looking."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..cell import IMAGES
+from .errors import Mismatch
+from .verify import NUMBERS, OF_CELL, SPHERE, TABLE, VECTORS, WALLS, Shape, check, dimension, positive, within
+
+Array = NDArray[Any]
+
+FINITE = ("position", "motion", "orientation", "force", "gravity", "contact_forces", "motion_before", "reference")
+STATE: dict[str, tuple[str, Shape]] = {
+    "position": ("f", VECTORS),
+    "radius": ("f", NUMBERS),
+    "mass": ("f", NUMBERS),
+    "motion": ("f", ("b", 8)),
+    "material": ("iu", NUMBERS),
+    "force": ("f", ("p", 3)),
+    "gravity": ("f", (3,)),
+    "friction": ("f", TABLE),
+    "id": ("iu", NUMBERS),
+    "image": ("iu", VECTORS),
+    "motion_before": ("f", ("b", "x")),
+    "step_sizes": ("f", ("s",)),
+    "skin": ("f", ("m",)),
+    "reference": ("f", ("m", 3)),
+    "block": ("iu", ("m",)),
+    "block_shape": ("iu", (3,)),
+    "block_side": ("f", (2,)),
+    "pair_start": ("iu", ("starts",)),
+    "pair_partner": ("iu", ("pairs",)),
+    "pair_last": ("iu", ("pairs",)),
+    "pair_image": ("iu", ("pairs",)),
+    "wall_start": ("iu", ("ends",)),
+    "wall_grains": ("iu", ("near",)),
+    "wall_last": ("iu", ("near",)),
+    "wall_skin": ("f", ("lists",)),
+    "wall_travel": ("f", ("lists",)),
+    "wall_clear": ("f", ("lists", "y")),
+    "wall_seen_at": ("f", ("lists", 3)),
+    "contact_pairs": ("iu", ("c", 2)),
+    "contact_geometry": ("f", ("c", 8)),
+    "contact_forces": ("f", ("c", "columns")),
+    "contact_image": ("iu", ("c",)),
+    "contact_memory": ("f", ("remembered", "z")),
+    "contact_wall_rows": ("iuf", ("touched", 2)),  # of no kind without walls
+    "list_vectors": ("f", (3, 3)),
+    **{f"cell_{name}": ("iuf", shape) for name, shape in OF_CELL.items()},
+    **{f"wall_{name}": ("f", WALLS) for name in ("point", "normal", "along", "about", "spin", "load")},
+}
+
+
+def state(arrays: dict[str, Array], text: str) -> None:
+    """Raise unless the arrays and the text of a checkpoint fit each other, and every index has its place."""
+    words = json.loads(text)
+    flat = dimension(words["dimension"]) == 2
+    sizes: dict[str, int] = {"w": len(words["walls"])}
+    for name, (kinds, shape) in STATE.items():
+        if name in arrays:
+            check(name, arrays[name], kinds, shape, sizes)
+    check("orientation", arrays["orientation"], "f", NUMBERS if flat else SPHERE, sizes)
+    for name, found in arrays.items():
+        if name.startswith("law_"):
+            check(name, found, "f", TABLE, {} if found.size == 1 else sizes)  # a number stands for all materials
+        if name in FINITE and not np.isfinite(found).all():
+            raise Mismatch(f"{name} has numbers that are not finite")
+    if sizes["columns"] not in (4, 7):  # without and with torques
+        raise Mismatch(f"contact_forces has {sizes['columns']} columns, and should have 4 or 7")
+    n, c, pairs, near = (sizes[letter] for letter in ("n", "c", "pairs", "near"))
+    for name in ("radius", "mass"):
+        positive(name, arrays[name])
+    positive("mobility", arrays["motion"][:n, 6])
+    if (slowest := arrays["motion"][:n, 7].min(initial=0.0)) < 0.0:  # 0 for a grain that cannot turn
+        raise Mismatch(f"mobility of turning goes down to {slowest:g}, and should not be negative")
+    for name, letter, full in (("skin", "m", n), ("force", "p", n), ("contact_memory", "remembered", c)):
+        if sizes.get(letter, 0) not in (0, full):
+            raise Mismatch(f"{name} has {sizes[letter]} rows, and should have {full}")
+    if sizes["b"] < n + len(_present(words)) or sizes["x"] < 6:
+        raise Mismatch(f"motion has {sizes['b']} rows for {n} grains and {len(_present(words))} walls")
+    within("material", arrays["material"], sizes["k"])
+    materials = np.array([wall["material"] for wall in words["walls"]])
+    check("material of walls", materials.reshape(-1), "iuf" if not materials.size else "iu", WALLS[:1], sizes)
+    within("material of walls", materials, sizes["k"])
+    images = len(IMAGES) if "cell_vectors" in arrays else 1
+    for name, stop in (("pair_image", images), ("contact_image", images), ("pair_partner", n), ("wall_grains", n)):
+        within(name, arrays.get(name, np.zeros(0, int)), stop)
+    within("contact_pairs", arrays["contact_pairs"], sizes["b"])
+    within("contact_wall_rows", arrays["contact_wall_rows"], c + 1)
+    for name in ("pair_last", "wall_last"):
+        within(name, arrays[name], max(c, 1), -1)
+    _starts("pair_start", arrays["pair_start"], sizes.get("m", 0), pairs)
+    _starts("wall_start", arrays["wall_start"], sizes["lists"], near)
+    if "block" in arrays:
+        _blocks(arrays["block"], arrays["block_shape"])
+    for name, ends in words["groups"].items():
+        start, stop = ends
+        if not 0 <= start <= stop <= n:
+            raise Mismatch(f"group {name} goes from {start} to {stop}, and there are {n} grains")
+
+
+def _present(words: dict[str, Any]) -> list[int]:
+    """Numbers of the walls that are there."""
+    every = range(len(words["walls"]))
+    present = list(every) if words.get("stage") is None else list(words["stage"]["present"])
+    if any(w not in every for w in present):
+        raise Mismatch(f"walls {present} are there, of {len(every)}")
+    return present
+
+
+def _starts(name: str, found: Array, rows: int, end: int) -> None:
+    """Where the part of each row begins: from 0 up to the end, never back."""
+    if len(found) == 1 and rows == 0 and found[0] == end:
+        return
+    if len(found) != rows + 1 or found[0] != 0 or found[-1] != end or (np.diff(found.astype(np.int64)) < 0).any():
+        raise Mismatch(f"{name} does not cut {end} entries into {rows} rows")
+
+
+def _blocks(block: Array, shape: Array) -> None:
+    count = int(shape.min(initial=1)) > 0 and int(np.prod(shape.astype(object)))
+    if not count or count > max(1, len(block)):
+        raise Mismatch(f"blocks are {shape.tolist()}, for {len(block)} grains")
+    within("block", block, count, -count)
