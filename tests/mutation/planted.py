@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Planted:
-    """pattern : a regular expression; fault : its replacement; tests : files that should notice"""
+    """pattern : a regular expression; fault : its replacement; tests : patterns of files that should notice"""
 
     name: str
     file: str
@@ -31,18 +31,18 @@ class Planted:
 
 FAULTS = (
     Planted("missing contacts allowed up to 1e-3 r", "certificate/overlap.py", r"(?m)^UNSEEN = 1e-6\b", "UNSEEN = 1e-3",
-            ("certificate", "tampering", "certificate_cell")),
+            ("tampering", "certificate*")),
     Planted("cone 0.1 % too wide", "certificate/laws.py", r'("coulomb cone", np\.maximum\(r_t - )limit\b',
-            r"\g<1>1.001 * limit", ("certificate", "tampering", "certificate_cell")),
+            r"\g<1>1.001 * limit", ("tampering", "certificate*")),
     Planted("seal not remembered", "trajectory/atomic.py", r"self\._sealed = True", "self._sealed = False",
-            ("atomic", "failures", "trajectory")),
+            ("atomic", "failures", "lost_files", "trajectory")),
     Planted("driven wall not charged ahead", "detect/neighbours.py",
             r"listed\.travel \+= 0\.0 if wall\.guided else step", "listed.travel += 0.0",
             ("detect", "driven_walls", "frames", "robust")),
     Planted("overlap raises the pull", "laws/cohesion.py", r"np\.exp\(-np\.maximum\(gap, 0\.0\) / decay\)",
             "np.exp(-gap / decay)", ("laws_cohesion",)),
     Planted("inertia of a cell over 6", "cell.py", r"/ 12\.0\b", "/ 6.0",
-            ("servo", "flow_control", "flow_stress", "flow")),
+            ("servo", "flow*")),
     Planted("free velocity ignored by restitution", "laws/restitution.py", r"np\.minimum\(before, free\)", "before",
-            ("laws_restitution",)),
+            ("laws_restitution", "blows", "certificate")),
 )  # fmt: skip

@@ -109,9 +109,11 @@ def replay(tree: Tree) -> int:
     survived = 0
     for fault in FAULTS:
         text = fault.apply((tree.source / fault.file).read_text())
+        names = [sorted((tree.folder / "tests").glob(f"test_{pattern}.py")) for pattern in fault.tests]
+        found = [f"tests/{file.name}" for files in names for file in files]
         try:
             tree.mutate(fault.file, text, set())
-            outcome = tree.test([f"tests/test_{name}.py" for name in fault.tests], 3600.0)
+            outcome = tree.test(found, 3600.0)
         finally:
             tree.restore(fault.file)
         survived += outcome.passed
