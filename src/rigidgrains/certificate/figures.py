@@ -36,10 +36,11 @@ def of_state(compare: Comparison) -> None:
     """Energies."""
     state, figures = compare.state, compare.state.frame.figures
     kinetic = kinetic_energy(state, state.velocity, state.spin, state.wall_velocity)
-    weight = state.mass[:, None] * state.gravity + state.force
+    pulls = [state.mass[:, None] * state.gravity, state.force]
     if state.frame.spring_force is not None:  # springs have an energy of their own
-        weight = weight - np.asarray(state.frame.spring_force, dtype=float)
-    potential, magnitude = -float((weight * state.unwrapped).sum()), float(np.abs(weight * state.unwrapped).sum())
+        pulls.append(-np.asarray(state.frame.spring_force, dtype=float))
+    potential = -float((sum(pulls) * state.unwrapped).sum())
+    magnitude = sum(float(np.abs(pull * state.unwrapped).sum()) for pull in pulls)  # they may cancel
     for wall in state.walls:
         if guided(wall):
             n, point = surfaces.directions(wall)[0], wall.shape.point
