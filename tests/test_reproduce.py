@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from rigidgrains.outputs import OutputError
 from rigidgrains.reproduce import TARGETS, run
 from rigidgrains.reproduce.base import Result, Row, Target, new_figure
 
@@ -44,7 +45,8 @@ def fake(monkeypatch):
             figure, axes = new_figure()
             axes.plot([0, 1], [0, 1])
             tick(0.5)
-            return Result([Row("size <of> it", 1.0, 1.0 if name == ".first" else 3.0, tolerance=0.1)], figure, ["seen"])
+            row = Row("size <of> it", 1.0, 1.0 if name == ".first" else 3.0, tolerance=0.1)
+            return Result([row], figure, ["seen"], {} if name == ".first" else {"detail": figure})
 
         return SimpleNamespace(run=work)
 
@@ -52,7 +54,7 @@ def fake(monkeypatch):
     return broken
 
 
-FIRST, SECOND = Target("first", "The first", "first"), Target("second", "The second", "second")
+FIRST, SECOND = Target("first", "The first", "first"), Target("second", "The second", "second", ("detail",))
 
 
 def test_files_of_a_run(fake, tmp_path):
@@ -60,14 +62,26 @@ def test_files_of_a_run(fake, tmp_path):
     done = run.reproduce([FIRST, SECOND], tmp_path / "out", quick=True, watch=lambda target: shares.append)
     assert [d.result.passed for d in done] == [True, False]
     assert shares == [0.5, 1.0, 0.5, 1.0]
-    names = {"first.png", "first.svg", "second.png", "second.svg", "results.json", "index.html"}
+    figures = {f"{name}.{ending}" for name in ("first", "second", "second-detail") for ending in ("png", "svg")}
+    names = {*figures, "results.json", "index.html"}
     assert {file.name for file in (tmp_path / "out").iterdir()} == names
     record = json.loads((tmp_path / "out" / "results.json").read_text())
     assert [target["passed"] for target in record["targets"]] == [True, False]
     page = (tmp_path / "out" / "index.html").read_text()
     assert "size &lt;of&gt; it" in page
-    assert page.count("data:image/png;base64,") == 2
+    assert page.count("data:image/png;base64,") == 3
     assert "1 of 2 targets pass" in page
+
+
+def test_a_figure_that_is_not_ours_is_left_alone(fake, tmp_path):
+    """Also where an earlier run made the other figures of its target."""
+    run.reproduce([FIRST], tmp_path, quick=True)
+    (tmp_path / "second-detail.svg").write_text("mine")
+    with pytest.raises(OutputError, match="second-detail"):
+        run.reproduce([FIRST, SECOND], tmp_path, quick=True)
+    run.reproduce([FIRST, SECOND], tmp_path, quick=True, force=True)
+    run.reproduce([FIRST, SECOND], tmp_path, quick=True)
+    assert (tmp_path / "second-detail.svg").read_text() != "mine"
 
 
 def test_an_interruption_keeps_what_is_done(fake, tmp_path):

@@ -55,11 +55,19 @@ class Row:
 
 @dataclass
 class Result:
-    """Rows, one figure and, in a sentence or two, what is to be seen."""
+    """Rows, figures and, in a sentence or two, what is to be seen.
+
+    more : further figures, by a short name that goes into the names of their files
+    """
 
     rows: list[Row]
     figure: Figure
     notes: list[str] = field(default_factory=list)
+    more: dict[str, Figure] = field(default_factory=dict)
+
+    def figures(self, target: str) -> dict[str, Figure]:
+        """All figures, by the names of their files without ending."""
+        return {target: self.figure} | {f"{target}-{name}": figure for name, figure in self.more.items()}
 
     @property
     def passed(self) -> bool:
@@ -71,11 +79,18 @@ class Target:
     """One figure or claim of the paper.
 
     module : name of the module beside this one; its `run(quick, tick) -> Result` does the work
+    more   : names of the further figures that its result has
     """
 
     name: str
     title: str
     module: str
+    more: tuple[str, ...] = ()
+
+    @property
+    def figures(self) -> list[str]:
+        """Names of the files with its figures, without ending."""
+        return [self.name, *(f"{self.name}-{name}" for name in self.more)]
 
 
 def new_figure(rows: int = 1, columns: int = 1, *, width: float = 8.0, height: float = 5.0) -> tuple[Figure, Any]:

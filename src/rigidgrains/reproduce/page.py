@@ -33,9 +33,10 @@ def page(record: dict[str, Any], folder: Path) -> str:
     links = (f'<li><a href="#{t["target"]}">{escape(t["title"])}</a> {_verdict(t["passed"])}</li>' for t in targets)
     parts.append(f"<ul>{''.join(links)}</ul>")
     for target in targets:
-        figure = base64.b64encode((folder / f"{target['target']}.png").read_bytes()).decode()
         parts.append(f'<h2 id="{target["target"]}">{escape(target["title"])}</h2>')
-        parts.append(f'<img alt="{escape(target["title"])}" src="data:image/png;base64,{figure}">')
+        for name in target.get("figures", [target["target"]]):
+            figure = base64.b64encode((folder / f"{name}.png").read_bytes()).decode()
+            parts.append(f'<img alt="{escape(target["title"])}" src="data:image/png;base64,{figure}">')
         size = "quick" if target["quick"] else "full"
         parts.append(f"<p class='source'>rigidgrains {escape(target['version'])}, {size} run</p>")
         parts.append(_table(target["rows"]))

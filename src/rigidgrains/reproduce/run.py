@@ -36,6 +36,7 @@ class Done:
             "quick": self.quick,
             "passed": self.result.passed,
             "seconds": round(self.seconds, 2),
+            "figures": [*self.result.figures(self.target.name)],
             "rows": [row.as_dict() for row in self.result.rows],
             "notes": self.result.notes,
         }
@@ -65,7 +66,9 @@ def reproduce(
     watch : makes the function that a target tells its progress
     """
     known = earlier(output)
-    made = [output / f"{target.name}.{ending}" for target in targets if target.name not in known for ending in FIGURES]
+    ours = {name for target in known.values() for name in target.get("figures", [target["target"]])}
+    new = [name for target in targets for name in target.figures if name not in ours]
+    made = [output / f"{name}.{ending}" for name in new for ending in FIGURES]
     check_outputs(*made, *([] if known else [output / RECORD, output / PAGE]), force=force)
     output.mkdir(parents=True, exist_ok=True)
     finished: list[Done] = []
@@ -74,8 +77,9 @@ def reproduce(
         tick = watch(target) if watch else _ignore
         result = import_module(f".{target.module}", __package__).run(quick, tick)
         tick(1.0)
-        for ending in FIGURES:
-            result.figure.savefig(output / f"{target.name}.{ending}", dpi=150)
+        for name, figure in result.figures(target.name).items():
+            for ending in FIGURES:
+                figure.savefig(output / f"{name}.{ending}", dpi=150)
         finished.append(Done(target, result, time.perf_counter() - started, quick))
         known[target.name] = finished[-1].as_dict()
         order = [*TARGETS, *known]
