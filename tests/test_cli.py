@@ -34,6 +34,13 @@ open = ["top"]
 dt = 1e-4
 steps = 50
 """
+BARE = (
+    SCENE
+    + """[output]
+picture = false
+plot = false
+"""
+)
 
 
 @pytest.fixture
@@ -47,7 +54,7 @@ def cli(tmp_path):
         assert "Traceback" not in done.stderr
         return done
 
-    (tmp_path / "scene.toml").write_text(SCENE)
+    (tmp_path / "scene.toml").write_text(BARE)
     return call
 
 
@@ -76,6 +83,7 @@ def test_run_prints_one_json_object(cli, tmp_path):
 
 
 def test_run_tells_and_keeps_everything(cli, tmp_path):
+    (tmp_path / "scene.toml").write_text(SCENE)
     done = cli("run", "scene.toml")
     assert "grains" in done.stdout
     assert "force on bottom" in done.stdout
@@ -147,7 +155,7 @@ def test_a_scene_without_end_or_time_step(cli, tmp_path):
 
 def test_divergence_is_told_and_the_last_good_state_kept(cli, tmp_path):
     """The parallel update blows up in a compressed packing."""
-    text = SCENE.replace("count = 30", "count = 40").replace("steps = 50", "steps = 2000")
+    text = BARE.replace("count = 30", "count = 40").replace("steps = 50", "steps = 2000")
     text += '[solver]\norder = "parallel"\ncriterion = "fixed"\nsweeps = 1000\n'
     (tmp_path / "jacobi.toml").write_text(text)
     done = cli("run", "jacobi.toml", "--quiet", check=3)

@@ -255,6 +255,7 @@ def test_the_silo(run):
     assert "gate" not in report.wall_force
 
 
+@pytest.mark.slow
 def test_the_collapse(run, tmp_path):
     """Run-out over the width grows as a = H/L for so low a column (Staron and Hinch 2005), by a factor of order one."""
     _, state, _ = run("collapse")
@@ -286,6 +287,7 @@ def test_the_vibrated(run, tmp_path):
     assert lands[0] == pytest.approx(brentq(way, lift + 0.02, lift + 0.2), abs=4e-3)
 
 
+@pytest.mark.slow
 def test_the_biaxial(run, tmp_path):
     """The sides carry their stress, the top what friction among the disks allows: sin phi of 0.2 to 0.4 at mu = 0.5.
 

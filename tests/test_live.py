@@ -30,7 +30,10 @@ websockets = pytest.importorskip("websockets.sync.client", reason="the extra 'li
 from test_page import browser, open_page, wait_for  # noqa: E402, F401
 from websockets.exceptions import InvalidStatus  # noqa: E402
 
-from rigidgrains.view.live import LiveError, LiveView, follow  # noqa: E402
+from rigidgrains.trajectory.frame import Frame  # noqa: E402
+from rigidgrains.view.live import LiveError, LiveView, follow, observer  # noqa: E402
+from rigidgrains.view.live.feed import Feed  # noqa: E402
+from rigidgrains.view.live.observer import RATE, SHARE  # noqa: E402
 from rigidgrains.view.live.server import Server  # noqa: E402
 
 
@@ -234,24 +237,49 @@ def wait_until(holds: Callable[[], bool], seconds: float = 20.0) -> None:
         time.sleep(0.01)
 
 
-def test_a_viewer_that_never_reads_costs_the_run_next_to_nothing() -> None:
-    """What looking costs is at most a twentieth of the run's time, with a viewer that asks and asks and never reads."""
-    simulation = shaken_box(900)
-    run = Running(simulation, 1_000_000)
-    with socket.create_connection(("127.0.0.1", port_of(run.address))) as deaf:
+def test_a_viewer_that_never_reads_does_not_hold_up_the_run(running: Running) -> None:
+    """It asks and asks; the run goes on, and knows when it has gone."""
+    with socket.create_connection(("127.0.0.1", port_of(running.address))) as deaf:
         deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        deaf.sendall(upgrade(run.address))
-        wait_until(lambda: run.live._feed.viewers == 1)
-        wait_until(lambda: run.live.spent > 0.0, 60.0)  # kernels are compiled by now
-        spent, steps, begun = run.live.spent, simulation.steps, time.perf_counter()
-        for _ in range(100):
+        deaf.sendall(upgrade(running.address))
+        wait_until(lambda: running.live._feed.viewers == 1)
+        wait_until(lambda: running.live.spent > 0.0, 60.0)  # kernels are compiled by now
+        for _ in range(20):
             deaf.sendall(masked(json.dumps({"ready": True}).encode()))
-            time.sleep(0.02)
-        share = (run.live.spent - spent) / (time.perf_counter() - begun)
-        assert simulation.steps > steps
-        assert share < 0.05
-    wait_until(lambda: run.live._feed.viewers == 0)
-    run.stop()
+            steps = running.simulation.steps
+            wait_until(lambda: running.simulation.steps > steps + 2)  # noqa: B023
+    wait_until(lambda: running.live._feed.viewers == 0)
+
+
+@pytest.mark.parametrize("cost", [1e-4, 0.01, 0.3])
+def test_looking_takes_its_share_of_the_time_and_no_more(monkeypatch: pytest.MonkeyPatch, cost: float) -> None:
+    """By a clock of its own: steps of 1 ms, looks that cost what they cost, and a viewer that is always hungry."""
+    clock = SimpleNamespace(now=0.0)
+    tell = SimpleNamespace(perf_counter=lambda: clock.now, thread_time=lambda: clock.now, monotonic=lambda: clock.now)
+    simulation = shaken_box(4)
+    live = LiveView(show=False, tell=lambda address: None)
+    live.start(simulation, 1)
+    monkeypatch.setattr(observer, "time", tell)
+    monkeypatch.setattr(Feed, "hungry", True)
+    of, looks = Frame.of, []
+
+    def take(state: rg.Simulation) -> Frame:
+        clock.now += cost
+        looks.append(clock.now)
+        return of(state)
+
+    monkeypatch.setattr(observer, "Frame", SimpleNamespace(of=take))
+    while clock.now < 200.0 * max(cost, 0.01):
+        clock.now += 1e-3
+        live.look(simulation)
+    spent = live.spent
+    monkeypatch.undo()
+    live.finish(simulation)
+    assert spent == pytest.approx(len(looks) * cost, rel=1e-6)
+    share = cost / np.diff(looks[1:])  # the first compiles, and is not counted
+    assert len(share) > 2
+    assert share.max() < 1.01 * SHARE
+    assert share.min() > 0.9 * min(SHARE, RATE * cost)  # and no less than it may
 
 
 def upgrade(address: str) -> bytes:
