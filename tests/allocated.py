@@ -31,7 +31,7 @@ from rigidgrains.solve.sweeps import Sweeps  # noqa: E402
 GRAINS = 20_000
 PLAIN = Sweeps(order="coloured", criterion=FixedSweeps(5))
 RELAXED = RelaxedSweeps(order="coloured", criterion=FixedSweeps(5))
-MOMENTUM = AcceleratedSweeps(criterion=MomentumCriterion(1e9, 1e9, 1e9))  # met by the first look, which is a full one
+MOMENTUM = AcceleratedSweeps(criterion=MomentumCriterion(), max_sweeps=5)
 
 
 @kernel

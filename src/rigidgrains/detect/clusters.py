@@ -66,7 +66,7 @@ def unite(pairs: Index, joined: NDArray[np.bool_], bodies: int) -> Index:
 
 
 @kernel
-def _root(label, i):  # type: ignore[no-untyped-def]
+def root_of(label, i):  # type: ignore[no-untyped-def]
     """Follow a grain to its root, halving the path on the way."""
     while label[i] != i:
         label[i] = label[label[i]]
@@ -79,7 +79,7 @@ def _unite(pairs, joined, label):  # type: ignore[no-untyped-def]
     """Join the grains of each marked contact; roots are the lowest numbers."""
     for c in range(len(pairs)):
         if joined[c] and pairs[c, 1] < label.size:
-            a, b = _root(label, pairs[c, 0]), _root(label, pairs[c, 1])
+            a, b = root_of(label, pairs[c, 0]), root_of(label, pairs[c, 1])
             label[max(a, b)] = min(a, b)
 
 

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..compiled import kernel
+from ..detect.clusters import root_of
 from ..solve.kernels import asked_force, contact_velocity, scatter
 from .base import Array
 
@@ -125,19 +126,19 @@ def _follow(  # type: ignore[no-untyped-def]
     held = seeds.size
     now[:held] = seeds
     for c in lasting:
-        bound[_root(root, pairs[c, 0])] = True
+        bound[root_of(root, pairs[c, 0])] = True
         _join(c, pairs, motion, root, size, last, lost, bound, mark)
         mark[c] = 0
     size[:] = 0
     for c in barred:
-        lost[_root(root, pairs[c, 0])] = GIVEN_UP
+        lost[root_of(root, pairs[c, 0])] = GIVEN_UP
     for shock in range(1, SHOCKS + 1):
         for k in range(held):
             _join(now[k], pairs, motion, root, size, last, lost, bound, mark)
         kept = 0
         for k in range(held):
             c = now[k]
-            r = _root(root, pairs[c, 0])
+            r = root_of(root, pairs[c, 0])
             if lost[r] > 0:
                 continue
             now[kept], kept, listed[c], last[r] = c, kept + 1, shock, shock
@@ -171,10 +172,10 @@ def _follow(  # type: ignore[no-untyped-def]
             break
     for k in range(held):  # no end in sight
         _join(now[k], pairs, motion, root, size, last, lost, bound, mark)
-        lost[_root(root, pairs[now[k], 0])] = GIVEN_UP
+        lost[root_of(root, pairs[now[k], 0])] = GIVEN_UP
     for c in range(count):
         if mark[c] > 0:
-            r = _root(root, pairs[c, 0])
+            r = root_of(root, pairs[c, 0])
             mark[c] = lost[r] if lost[r] > 0 else FOLLOWED if last[r] > 1 else ALONE
             end_n[c], end_t[c, 0], end_t[c, 1], end_t[c, 2] = _velocity(c, pairs, motion, geometry, drift)
 
@@ -189,7 +190,7 @@ def _solve(  # type: ignore[no-untyped-def]
         settled = True
         for k in range(held):
             c = now[k]
-            r = _root(root, pairs[c, 0])
+            r = root_of(root, pairs[c, 0])
             if lost[r] > 0:
                 continue
             i, j, n_x, n_y, n_z = pairs[c, 0], pairs[c, 1], geometry[c, 0], geometry[c, 1], geometry[c, 2]
@@ -227,7 +228,7 @@ def _touching(  # type: ignore[no-untyped-def]
     for k in range(held):
         for side in range(2):
             b = pairs[now[k], side]
-            if motion[b, 6] == 0.0 or lost[_root(root, pairs[now[k], 0])] > 0:
+            if motion[b, 6] == 0.0 or lost[root_of(root, pairs[now[k], 0])] > 0:
                 continue
             for at in range(start[b], start[b + 1]):
                 d = near[at]
@@ -238,7 +239,7 @@ def _touching(  # type: ignore[no-untyped-def]
                 room = max(limit[d] / dt, was)
                 if v_n < -room - ROUNDING * _speeds(d, pairs, motion, origin, drift) and room < -AT_ONCE * v_n:
                     _join(d, pairs, motion, root, size, last, lost, bound, mark)
-                    r = _root(root, pairs[d, 0])
+                    r = root_of(root, pairs[d, 0])
                     listed[d], last[r], now[more], more = shock, max(last[r], shock), d, more + 1
                     goal[d, 0], goal[d, 1], goal[d, 2], goal[d, 3] = -room, 0.0, 0.0, 0.0
                     q[d, 0], q[d, 1], q[d, 2], q[d, 3] = 0.0, 0.0, 0.0, 0.0
@@ -286,9 +287,9 @@ def _speeds(c, pairs, motion, origin, drift):  # type: ignore[no-untyped-def]
 @kernel
 def _join(c, pairs, motion, root, size, last, lost, bound, mark):  # type: ignore[no-untyped-def]
     """Count a contact to the chain of its bodies, which become one; a chain that is too large is lost."""
-    a = _root(root, pairs[c, 0])
+    a = root_of(root, pairs[c, 0])
     if motion[pairs[c, 1], 6] > 0.0:
-        b = _root(root, pairs[c, 1])
+        b = root_of(root, pairs[c, 1])
         if a != b:
             a, b = min(a, b), max(a, b)
             root[b], size[a], last[a] = a, size[a] + size[b], max(last[a], last[b])
@@ -298,12 +299,3 @@ def _join(c, pairs, motion, root, size, last, lost, bound, mark):  # type: ignor
         size[a] += 1
     if size[a] > LARGEST or lost[a] > 0:
         lost[a] = GIVEN_UP if bound[a] else max(lost[a], TOO_LARGE)
-
-
-@kernel
-def _root(root, i):  # type: ignore[no-untyped-def]
-    """Follow a body to the root of its chain, halving the path on the way."""
-    while root[i] != i:
-        root[i] = root[root[i]]
-        i = root[i]
-    return i

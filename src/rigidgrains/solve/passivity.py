@@ -10,21 +10,27 @@ All forces of a cluster, times s, make V a linear function of s and stay within 
     a = sum of R . V_free + R_n gap/dt,   b = sum of R . (V - V_free) > 0
 
 the factor s = -a/b leaves a work of -s R_n gap, no more than the removal of overlaps explains. It also makes the dual
-energy s a + s^2 b/2 least.
+energy s a + s^2 b/2 least: of all multiples of these forces it is the one closest to the solution.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
+from ..compiled import kernel
 from ..contacts import ContactProblem
-from .awake import clusters_of_bodies
+from ..detect.clusters import root_of
+from ..memory import copy_rows
+from .criteria import StateCriterion, Verdict, check_verdict
 from .loops import apply_forces
 
 Array = NDArray[np.float64]
 
 ROUNDING = 64.0 * float(np.finfo(float).eps)  # of the terms: work that is none
+WORK, TO_REACH, ALLOWED = range(3)  # columns of the sums over a cluster (W)
 
 
 def make_passive(problem: ContactProblem) -> float:
@@ -32,60 +38,121 @@ def make_passive(problem: ContactProblem) -> float:
 
     Velocities of the problem must belong to its forces, and do so afterwards.
     """
-    p, of = problem, _clusters(problem)
-
-    def summed(terms: Array) -> Array:
-        return np.asarray(np.bincount(of, terms, minlength=len(p.motion)), np.float64)
-
-    ended, to_reach = contact_power(p), _reached(p)
-    strength = np.linalg.norm(p.forces, axis=1)
-    rounding = ROUNDING * strength * (np.linalg.norm(_contact_velocity(p), axis=1) + strength * p.dt / p.geometry[:, 4])
-    work = summed(ended)
-    gives = work > summed(np.maximum(-to_reach, 0.0) + rounding)
-    if not gives.any():
+    p, bodies = problem, len(problem.motion)
+    cluster = p.work.take("cluster", bodies, kind=np.int32)
+    ended, free = p.work.take("powers", bodies, 3), p.work.take("free powers", bodies, 3)
+    _join(p.pairs, p.motion, bool(p.flow.any()), cluster)
+    if not _add_up(cluster, *_terms(p), ended):
         return 1.0
     p.forces[:] *= -1.0
     apply_forces(p)  # velocities without contact forces
     p.forces[:] *= -1.0
-    free = summed(contact_power(p))
-    along, square = free + summed(to_reach), work - free
-    share = np.ones(len(work))
-    share[gives] = np.clip(-along[gives] / square[gives], 0.0, 1.0)
-    p.forces[:] *= share[of, None]
+    _add_up(cluster, *_terms(p), free)
+    least = _weaken(cluster, p.pairs, ended, free, p.forces)
     apply_forces(p)
-    return float(share[gives].min())
+    return float(least)
 
 
-def contact_power(problem: ContactProblem) -> Array:
-    """(c,) W, R . V of each contact with Eq. (contact-veloc), and the same of torques; dt times it is their work."""
-    p, n = problem, problem.geometry[:, 0:3]
-    power = ((p.forces[:, :1] * n + p.forces[:, 1:4]) * _contact_velocity(p)).sum(axis=1)
-    if p.extra is not None:
-        i, j = p.pairs.T
-        spin = p.extra[:, 4:5] * p.motion[j, 3:6] - p.extra[:, 3:4] * p.motion[i, 3:6] + p.extra[:, 8:11]
-        power += (p.forces[:, 4:7] * spin).sum(axis=1)
-    return np.asarray(power)
+@dataclass(frozen=True)
+class Passive:
+    """A state criterion that is met only by forces that give no energy; where they would, it makes them weaker.
+
+    Laws beyond plain friction have energies of their own, and are not asked. Forces that do not meet the criterion when
+    they are weaker stay as they were: sweeps go on from there.
+    """
+
+    criterion: StateCriterion
+
+    def judge(self, problem: ContactProblem) -> Verdict:
+        p, verdict = problem, check_verdict(self.criterion.judge(problem), self.criterion)
+        if not verdict.met or p.extra is not None:
+            return verdict
+        forces, motion = p.work.take("given forces", *p.forces.shape), p.work.take("given motion", *p.motion.shape)
+        copy_rows(p.forces, forces)
+        copy_rows(p.motion, motion)
+        if make_passive(p) == 1.0:
+            return verdict
+        verdict = self.criterion.judge(p)
+        if not verdict.met:
+            copy_rows(forces, p.forces)
+            copy_rows(motion, p.motion)
+        return verdict
 
 
-def _contact_velocity(problem: ContactProblem) -> Array:
-    """(c, 3) m/s, with the flow of a cell that deforms."""
-    p, n = problem, problem.geometry[:, 0:3]
-    one, other = p.motion[p.pairs[:, 0]], p.motion[p.pairs[:, 1]]
-    v = other[:, 0:3] - one[:, 0:3] - np.cross(one[:, 3:6] + other[:, 3:6], n)
-    if p.branch is not None:
-        v += p.branch[:, :1] * (n @ p.flow[:, 0:3].T)
-    return np.asarray(v)
-
-
-def _reached(problem: ContactProblem) -> Array:
-    """(c,) W, minus the power at velocities that contacts are to reach: gaps to close, overlaps to remove, rebound."""
+def _terms(problem: ContactProblem) -> tuple[object, ...]:
+    """What powers are made of."""
     p = problem
-    power = p.forces[:, 0] * p.geometry[:, 3] / p.dt
-    return power if p.extra is None else power + (p.forces[:, 1:4] * p.extra[:, 0:3]).sum(axis=1)
+    return p.pairs, p.geometry, p.motion, p.forces, p.branch, p.flow, p.extra, p.dt
 
 
-def _clusters(problem: ContactProblem) -> NDArray[np.int32]:
-    """(c,) what hangs together by bodies that forces move; a cell that deforms joins all."""
-    if problem.flow.any():
-        return np.zeros(problem.count, np.int32)
-    return clusters_of_bodies(problem)[problem.pairs[:, 0]]
+@kernel
+def _join(pairs, motion, whole, cluster):  # type: ignore[no-untyped-def]
+    """Find what hangs together by bodies that forces move; `whole`: a cell that deforms joins all."""
+    for i in range(len(motion)):
+        cluster[i] = 0 if whole else i
+    if whole:
+        return
+    for c in range(len(pairs)):
+        i, j = pairs[c, 0], pairs[c, 1]
+        if motion[j, 6] != 0.0 or motion[j, 7] != 0.0:
+            a, b = root_of(cluster, i), root_of(cluster, j)
+            cluster[max(a, b)] = min(a, b)
+
+
+@kernel
+def _add_up(cluster, pairs, geometry, motion, forces, branch, flow, extra, dt, sums):  # type: ignore[no-untyped-def]
+    """Powers (W) of the contacts of each cluster; whether one of them is more than what is allowed.
+
+    R . V with Eq. (contact-veloc), and the flow of a cell that deforms, and the same of torques. To be reached are gaps
+    to close, overlaps to remove, rebound. Allowed is what these explain, and rounding.
+    """
+    sums[:] = 0.0
+    for c in range(len(pairs)):
+        i, j = pairs[c, 0], pairs[c, 1]
+        n0, n1, n2 = geometry[c, 0], geometry[c, 1], geometry[c, 2]
+        s0, s1, s2 = motion[i, 3] + motion[j, 3], motion[i, 4] + motion[j, 4], motion[i, 5] + motion[j, 5]
+        v0 = motion[j, 0] - motion[i, 0] - (s1 * n2 - s2 * n1)
+        v1 = motion[j, 1] - motion[i, 1] - (s2 * n0 - s0 * n2)
+        v2 = motion[j, 2] - motion[i, 2] - (s0 * n1 - s1 * n0)
+        if branch is not None:
+            b = branch[c, 0]
+            v0 += b * (flow[0, 0] * n0 + flow[0, 1] * n1 + flow[0, 2] * n2)
+            v1 += b * (flow[1, 0] * n0 + flow[1, 1] * n1 + flow[1, 2] * n2)
+            v2 += b * (flow[2, 0] * n0 + flow[2, 1] * n1 + flow[2, 2] * n2)
+        normal, t0, t1, t2 = forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3]
+        power = (normal * n0 + t0) * v0 + (normal * n1 + t1) * v1 + (normal * n2 + t2) * v2
+        to_reach, square = normal * geometry[c, 3] / dt, normal * normal + t0 * t0 + t1 * t1 + t2 * t2
+        if extra is not None:
+            to_reach += t0 * extra[c, 0] + t1 * extra[c, 1] + t2 * extra[c, 2]
+            for a in range(3):
+                torque = forces[c, 4 + a]
+                spin = extra[c, 4] * motion[j, 3 + a] - extra[c, 3] * motion[i, 3 + a] + extra[c, 8 + a]
+                power, square = power + torque * spin, square + torque * torque
+        strength = np.sqrt(square)
+        rounding = ROUNDING * strength * (np.sqrt(v0 * v0 + v1 * v1 + v2 * v2) + strength * dt / geometry[c, 4])
+        k = root_of(cluster, i)
+        sums[k, WORK] += power
+        sums[k, TO_REACH] += to_reach
+        sums[k, ALLOWED] += max(-to_reach, 0.0) + rounding
+    gives = False
+    for k in range(len(sums)):
+        gives = gives or sums[k, WORK] > sums[k, ALLOWED]
+    return gives
+
+
+@kernel
+def _weaken(cluster, pairs, ended, free, forces):  # type: ignore[no-untyped-def]
+    """Forces of clusters that give energy times s; returns the least."""
+    least = 1.0
+    for k in range(len(ended)):
+        share = 1.0
+        if ended[k, WORK] > ended[k, ALLOWED]:
+            along, square = free[k, WORK] + ended[k, TO_REACH], ended[k, WORK] - free[k, WORK]
+            share = min(max(-along / square, 0.0), 1.0)
+        ended[k, 0] = share
+        least = min(least, share)
+    for c in range(len(pairs)):
+        share = ended[root_of(cluster, pairs[c, 0]), 0]
+        if share < 1.0:
+            forces[c] *= share
+    return least

@@ -14,7 +14,7 @@ from ..contacts import ContactProblem
 from .criteria import Criterion, FixedSweeps, MomentumCriterion, looks_at_state
 from .kernels import total_force
 from .orders import Order
-from .passivity import make_passive
+from .passivity import Passive, make_passive
 from .power import momentum_error
 from .residual import residual
 from .sweeps import SolveReport, Sweeps
@@ -84,11 +84,10 @@ class SecondOrder(Sweeps):
         free = problem.motion[:, :6].copy()
         if self.warm:
             Sweeps(order=self.order, criterion=FixedSweeps(self.warm)).solve(problem, rng)
-        verdict, iterations = appeal(problem, self.criterion, free, most=self.max_sweeps)
+        verdict, iterations = appeal(problem, Passive(self.criterion), free, most=self.max_sweeps)
         mean, weakened = total_force(problem.forces) / problem.count, 1.0
         converged = verdict.met and math.isfinite(mean)
-        if not converged and math.isfinite(mean):
-            weakened = make_passive(problem)
+        if not converged and (weakened := make_passive(problem)) < 1.0:
             mean = total_force(problem.forces) / problem.count
         why = f"criterion {'met' if converged else 'not met'} by {iterations} iterations of the second-order method"
         if self.warm:

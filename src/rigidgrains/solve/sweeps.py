@@ -24,14 +24,13 @@ from .criteria import (
     SweepCriterion,
     Verdict,
     check_criterion,
-    check_verdict,
     looks_at_state,
 )
 from .kernels import total_force
 from .loops import apply_forces
 from .orders import ORDERS, Order
 from .pace import Pace
-from .passivity import make_passive
+from .passivity import Passive, make_passive
 
 LOOK = 3  # sweeps before the first look at the state; afterwards an eighth of those made at the latest
 
@@ -129,33 +128,32 @@ class Sweeps:
         apply_forces(problem)
         if problem.count == 0:
             return SolveReport(sweeps=0, updates=0, converged=self.told(True), mean_force=0.0, why="no contacts")
-        doubt = doubtful(problem, criterion)
+        doubt, weakened = doubtful(problem, criterion), 1.0
         if self.sleep:
             check_sleep(criterion)
             most = criterion.sweeps if isinstance(criterion, FixedSweeps) else self.max_sweeps
             sweeps, updates, verdict = sweep_awake(problem, pace, rng, criterion, most - pace.closing)
             if sweeps == 0:
                 return _asleep(problem, verdict, self.told(True))
+        elif looks_at_state(criterion):
+            criterion = Carried(criterion) if doubt else criterion
+            sweeps, verdict = self._until_met(problem, pace, rng, Passive(criterion))
         elif isinstance(criterion, RigidSweeps):
             sweeps, updates, verdict = self._in_stages(problem, pace, rng, criterion)
+        elif isinstance(criterion, FixedSweeps):
+            sweeps, verdict = _so_many(problem, pace, rng, criterion.sweeps)
         else:
-            if isinstance(criterion, FixedSweeps):
-                sweeps, verdict = _so_many(problem, pace, rng, criterion.sweeps)
-            elif looks_at_state(criterion):
-                criterion = Carried(criterion) if doubt else criterion
-                sweeps, verdict = self._until_met(problem, pace, rng, criterion)
-            else:
-                sweeps, verdict = self._until_settled(problem, pace, rng, criterion, doubt=doubt)
+            sweeps, verdict = self._until_settled(problem, pace, rng, criterion, doubt=doubt)
+        if not (self.sleep or isinstance(criterion, RigidSweeps)):
             sweeps += pace.closing
             updates = sweeps * problem.count
         if pace.finish(problem, rng, converged=verdict.met) and looks_at_state(criterion):
-            verdict = criterion.judge(problem)  # of what is handed back
+            verdict = Passive(criterion).judge(problem)  # of what is handed back
         if doubt and verdict.met:
             verdict = carries(problem, verdict)
-        mean, weakened = total_force(problem.forces) / problem.count, 1.0
-        if not verdict.met and math.isfinite(mean) and (weakened := make_passive(problem)) < 1.0:
-            mean = total_force(problem.forces) / problem.count
-            verdict = criterion.judge(problem)._replace(met=False) if looks_at_state(criterion) else verdict
+        if not verdict.met and (weakened := make_passive(problem)) < 1.0 and looks_at_state(criterion):
+            verdict = criterion.judge(problem)._replace(met=False)
+        mean = total_force(problem.forces) / problem.count
         converged = self.told(bool(verdict.met)) if math.isfinite(mean) else False
         why = {True: "criterion met", None: "sweeps as given"}.get(converged, f"not met by {sweeps} sweeps")
         if pace.referee:
@@ -251,7 +249,7 @@ def _look_now_and_then(
         sweeps += pace.sweep(problem, rng)
         likely = sweeps >= soon and verdict.excess * pace.change <= before
         if likely or sweeps >= min(look, most):
-            verdict, before = check_verdict(criterion.judge(problem), criterion), pace.change
+            verdict, before = criterion.judge(problem), pace.change
             eager = not verdict.met and pace.told(problem, verdict)
             soon = sweeps + max(LOOK, sweeps // 64)
             look = soon if eager else sweeps + max(LOOK, sweeps // 8)
