@@ -19,7 +19,7 @@ from .detect.colours import COLOURS, Colouring
 from .detect.neighbours import Neighbours
 from .detect.pairs import PairList
 from .laws.base import Ledger, Rows, arrange, check_rows
-from .memory import ROOM, Workspace, new_table, on_lines
+from .memory import ROOM, Workspace, copy_rows, new_table, on_lines
 from .threads import in_parts
 
 Array = NDArray[np.float64]
@@ -190,6 +190,18 @@ class Contacts(ContactColumns):
         """m, the largest overlap at the beginning of the step."""
         geometry = self.geometry
         return float(max(in_parts(lambda first, last: deepest(first, last, geometry), self.count)))
+
+    def keep(self) -> None:
+        """Remember the forces that the sweeps of this step begin with."""
+        copy_rows(self.forces, self._room_for_forces())
+
+    def bring_back(self) -> None:
+        """Take up the forces that were kept, of the same rows."""
+        copy_rows(self._room_for_forces(), self.forces)
+
+    def _room_for_forces(self) -> Array:
+        rows, columns = self.forces.shape
+        return self._work.take(f"carried forces {columns}", rows, columns)
 
     def forget(self) -> None:
         """Drop the forces: the next step starts without any."""

@@ -204,7 +204,7 @@ class Simulation:
             self.contacts.take_back()
             self._shorten(0.5 * self.dt)
             self.auto.wish = self.dt
-            found = self._solve_contacts().after(found)
+            found = self._solve_contacts().after(found, given=self.solver.told(True) is None)
         return found
 
     def _free_velocity(self) -> None:
@@ -239,13 +239,20 @@ class Simulation:
         self._free_velocity()
 
     def _solve_contacts(self) -> SolveReport:
-        """Gather the contacts and find their forces; again, with more candidates, if the new motion calls for them."""
+        """Gather the contacts and find their forces; again, with more candidates, if the new motion calls for them.
+
+        Where a number of sweeps is given, Eq. (constNI), each attempt makes them from the forces of the last step: no
+        step has more of them than another.
+        """
         bodies, dt, speed = self.bodies, self.dt, None
+        given = self.solver.told(True) is None
         spent = SolveReport(sweeps=0, updates=0, converged=False, mean_force=0.0)
         for attempt in range(ATTEMPTS):
             if attempt:
                 bodies.motion[: len(self._kept), :6] = self._kept
                 integrate.free_velocity(bodies, self.time, dt)
+                if given:
+                    self.contacts.bring_back()
             self.contacts.gather(
                 bodies,
                 self.neighbours,
@@ -256,9 +263,11 @@ class Simulation:
                 before=self._kept,
                 coloured=self.solver.coloured,
             )
+            if given:
+                self.contacts.keep()
             bound = RUNAWAY * (self._top_speed() + bodies.radius.max() / dt)
             found = self.solver.solve(self.contacts.problem(bodies, dt, self._kept), self.rng)
-            spent = found.after(spent) if attempt else found
+            spent = found.after(spent, given=given) if attempt else found
             self._check_speed(bound, spent.sweeps)
             speed = self.contacts.overlooked(bodies, self.neighbours, dt)
             if speed is None and self.contacts.accepted():

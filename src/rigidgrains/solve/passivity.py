@@ -67,7 +67,8 @@ class Passive:
         p, verdict = problem, check_verdict(self.criterion.judge(problem), self.criterion)
         if not verdict.met or p.extra is not None:
             return verdict
-        forces, motion = p.work.take("given forces", *p.forces.shape), p.work.take("given motion", *p.motion.shape)
+        forces = p.work.take("given forces", p.count, 4)
+        motion = p.work.take("given motion", len(p.motion), 8)
         copy_rows(p.forces, forces)
         copy_rows(p.motion, motion)
         if make_passive(p) == 1.0:

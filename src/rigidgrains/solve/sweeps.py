@@ -40,7 +40,7 @@ class SolveReport:
     """What a solver did in one step.
 
     converged  : whether the criterion was met; None where a number of sweeps was given and nothing asked of the forces
-    updates    : contact updates, sweeps times candidates
+    updates    : contact updates, sweeps times candidates, of all attempts at a step
     mean_force : <|R|> over all candidates (N)
     residual, momentum_error : as residual.py and power.py define them; NaN where no criterion asked
     restarts   : how often accelerated sweeps began anew
@@ -62,11 +62,14 @@ class SolveReport:
     weakened: float = 1.0
     exhausted: bool = False
 
-    def after(self, earlier: SolveReport) -> SolveReport:
-        """This solve, with the work of earlier attempts at the same step added."""
+    def after(self, earlier: SolveReport, *, given: bool = False) -> SolveReport:
+        """This solve, with the work of earlier attempts at the same step added.
+
+        given : a number of sweeps was, and all were made again, from where the first attempt began: they count once
+        """
         return replace(
             self,
-            sweeps=self.sweeps + earlier.sweeps,
+            sweeps=self.sweeps if given else self.sweeps + earlier.sweeps,
             updates=self.updates + earlier.updates,
             restarts=self.restarts + earlier.restarts,
             referee=self.referee + earlier.referee,

@@ -1,0 +1,53 @@
+"""Eq. (constNI): a number of sweeps that is given is the number of every step, also of those that are solved again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from builders import grains
+
+from rigidgrains import FixedSweeps, Simulation, Sweeps
+from rigidgrains.reproduce.chain import chain
+
+
+def test_the_chain_has_forty_sweeps_in_every_step():
+    """The paper's chain (item 59). It is solved again where it meets the wall, and where grains meet."""
+    bodies = chain(50, push=0.05, wall=True, gap=1.0)
+    simulation = Simulation(bodies, dt=1.0, solver=Sweeps(criterion=FixedSweeps(40)), seed=0)
+    again = 0
+    for _ in range(300):
+        simulation.step()
+        if simulation.contacts.count:
+            assert simulation.last_solve.sweeps == 40
+            again += simulation.last_solve.updates > 40 * simulation.contacts.count
+    assert again > 0
+    assert simulation.report().sweeps_max == 40
+
+
+@pytest.mark.parametrize("order", ["ordered", "symmetric"])
+def test_a_step_that_is_solved_again_is_the_same_as_one_that_knew_its_contacts(order):
+    """A blow runs along a row of disks; with candidates for all of them from the start no attempt is needed twice."""
+
+    def run(widely: bool) -> tuple[np.ndarray, np.ndarray, bool]:
+        position, velocity = np.zeros((30, 3)), np.zeros((30, 3))
+        position[:, 0] = 2.02 * np.arange(30)
+        velocity[0, 0] = 8.0
+        bodies = grains(position, velocity=velocity, dimension=2)
+        simulation = Simulation(bodies, dt=0.05, solver=Sweeps(order=order, criterion=FixedSweeps(10)))
+        gather, again = simulation.contacts.gather, 0
+
+        def wide(*words, speed=None, **others):
+            gather(*words, speed=np.full(30, 1e3) if speed is None or widely else speed, **others)
+
+        if widely:
+            simulation.contacts.gather = wide
+        for _ in range(3):
+            simulation.step()
+            again += simulation.last_solve.updates > 10 * simulation.contacts.count
+        return bodies.velocity.copy(), bodies.position.copy(), again > 0
+
+    (fast, place, again), (known, there, once) = run(False), run(True)
+    assert again
+    assert not once
+    np.testing.assert_allclose(fast, known, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(place, there, rtol=0, atol=1e-12)
