@@ -57,11 +57,11 @@ class Restitution(Law):
         before, slip = rows.velocity_before
         free, _ = rows.contact_velocity(rows.motion)
         share, _, last = self._columns(rows)
-        threshold, gap = rows.of_pair(np.asarray(self.threshold)), rows.geometry[:, 3].copy()
+        threshold, gap = rows.of_pair(np.asarray(self.threshold)), rows.to_close.copy()
         e_n, e_t = ((1.0 - share) * rows.of_pair(np.asarray(e)) for e in (self.normal, self.tangential))
         self._collides = rebounds(before, free, gap, threshold, rows.dt)
         limit = np.maximum(gap, before * rows.dt)
-        rows.geometry[:, 3] = np.where(self._collides, e_n * before * rows.dt, limit)
+        rows.to_close = np.where(self._collides, e_n * before * rows.dt, limit)
         slip = np.where(self._collides, e_t, 0.0)[:, None] * slip
         rows.forces[last == STRUCK] = 0.0  # that blow is over
         self._mark = np.zeros(len(gap), np.int8)
@@ -74,15 +74,15 @@ class Restitution(Law):
             rows.forces[known | chain] = 0.0
             rows.forces[known | chain, 0:4] = blows.impulse[known | chain] / rows.dt
             struck = blows.impulse[:, 0] > 0.0
-            rows.geometry[chain, 3] = np.where(struck, np.minimum(-blows.v_n * rows.dt, limit), limit)[chain]
+            rows.to_close[chain] = np.where(struck, np.minimum(-blows.v_n * rows.dt, limit), limit)[chain]
             slip[chain] = np.where((struck & (e_t != 0.0))[:, None], -blows.v_t, 0.0)[chain]
             self._mark = blows.mark
         if rows.extra is not None:
-            rows.extra[:, 0:3] = slip
+            rows.rebound = -slip
 
     def accepts(self, rows: Rows) -> bool:
         """False where contacts of a cluster gave energy; their rebound is then lowered."""
-        rebound = -rows.geometry[:, 3] / rows.dt * rows.forces[:, 0]
+        rebound = -rows.to_close / rows.dt * rows.repulsion
         if not (rebound > 0.0).any():
             return True
         work = contact_work(rows)
@@ -106,7 +106,7 @@ class Restitution(Law):
         share, tries, last = self._columns(rows)
         share[:] = tries[:] = 0.0
         last[:] = np.where((self._mark == ALONE) | (self._mark == FOLLOWED), STRUCK, HELD)
-        last[rows.forces[:, 0] <= 0.0] = FREE
+        last[rows.repulsion <= 0.0] = FREE
 
     def take_back(self, rows: Rows) -> None:
         share, tries, _ = self._columns(rows)
@@ -118,8 +118,8 @@ class Restitution(Law):
         It counts where the law gives back more than it takes, e_n^2 > 1/2, and there by the difference.
         """
         before, _ = rows.velocity_before
-        e_n, pressed = rows.of_pair(self.normal), rows.forces[:, 0] > 0.0
-        brought = float((0.5 * rows.geometry[:, 4] * before**2)[self._collides & pressed].sum())
+        e_n, pressed = rows.of_pair(self.normal), rows.repulsion > 0.0
+        brought = float((0.5 * rows.normal_mass * before**2)[self._collides & pressed].sum())
         weight = np.maximum(2.0 * e_n**2 - 1.0, 0.0)
         lost = float((weight * self._plastic(rows))[self._mark == TOO_LARGE].sum())
         return lost / brought if brought > 0.0 else 0.0
@@ -131,17 +131,17 @@ class Restitution(Law):
     def _plastic(self, rows: Rows) -> Array:
         """(c,) J, what contacts took that were to rebound, had the step found them in time."""
         before, _ = rows.velocity_before
-        met = rows.forces[:, 0] * rows.dt  # N s
+        met = rows.repulsion * rows.dt  # N s
         late = ~self._collides & (self._mark != ALONE) & (self._mark != FOLLOWED)
-        late &= met > rows.of_pair(np.asarray(self.threshold)) * rows.geometry[:, 4]
-        return np.where(late, np.maximum(0.5 * met * (rows.geometry[:, 3] / rows.dt - before), 0.0), 0.0)
+        late &= met > rows.of_pair(np.asarray(self.threshold)) * rows.normal_mass
+        return np.where(late, np.maximum(0.5 * met * (rows.to_close / rows.dt - before), 0.0), 0.0)
 
     def _balance(self, rows: Rows) -> Ledger:
         """What the step has lost beyond the law: late blows met without rebound, and rebounds that were lowered."""
         before, _ = rows.velocity_before
         e_n, share = rows.of_pair(self.normal), self._columns(rows)[0]
         late = float((e_n**2 * self._plastic(rows)).sum())
-        lowered = float((0.5 * rows.dt * rows.forces[:, 0] * e_n * share * np.abs(before))[self._collides].sum())
+        lowered = float((0.5 * rows.dt * rows.repulsion * e_n * share * np.abs(before))[self._collides].sum())
         v, s, mass, turn = rows.before[:, 0:3], rows.before[:, 3:6], rows.before[:, 6], rows.before[:, 7]
         kinetic = sum(
             float(((u * u).sum(axis=1)[some := by > 0.0] / by[some]).sum()) for u, by in ((v, mass), (s, turn))
@@ -162,7 +162,7 @@ def gives_way(rows: Rows) -> bool:
 def clusters(rows: Rows, chain: NDArray[np.bool_]) -> NDArray[np.int32]:
     """(c,) the cluster of each contact: bodies that give way, joined by contacts with a force, or of a chain (c,)."""
     bodies = rows.bodies.count + len(rows.bodies.walls)
-    joined = ((rows.forces[:, 0] > 0.0) | chain) & (rows.motion[rows.pairs[:, 1], 6] > 0.0)
+    joined = ((rows.repulsion > 0.0) | chain) & (rows.motion[rows.pairs[:, 1], 6] > 0.0)
     return unite(rows.pairs, joined, bodies)[rows.pairs[:, 0]]
 
 
@@ -178,7 +178,7 @@ def contact_work(rows: Rows) -> Array:
     """(c,) W, R (V + V_before)/2 of each contact, and the same of torques: the energy that it gives to its bodies."""
     before_n, before_t = rows.velocity_before
     v_n, v_t = rows.contact_velocity(rows.motion)
-    work = rows.forces[:, 0] * (before_n + v_n) + (rows.forces[:, 1:4] * (before_t + v_t)).sum(axis=1)
+    work = rows.repulsion * (before_n + v_n) + (rows.tangential_force * (before_t + v_t)).sum(axis=1)
     if rows.extra is not None:
         spin = rows.before[:, 3:6] + rows.motion[:, 3:6]
         i, j = rows.pairs.T

@@ -45,7 +45,7 @@ class Progress(Observer):
             share,
             f"{done:,}/{steps:,} steps",
             f"t = {simulation.time:.4g} s",
-            f"{simulation.last_solve.sweeps:,} sweeps",
+            f"{simulation.last_solve.sweeps:,} {getattr(simulation.solver, 'unit', 'sweeps').split()[0]}",
             f"{simulation.contacts.count:,} candidates",
             *([self._rate] if self._rate else []),
         )

@@ -30,7 +30,7 @@ from .loops import apply_forces
 Array = NDArray[np.float64]
 
 ROUNDING = 64.0 * float(np.finfo(float).eps)  # of the terms: work that is none
-WORK, TO_REACH, ALLOWED = range(3)  # columns of the sums over a cluster (W)
+WORK, TO_REACH, ALLOWED, FREE = range(4)  # columns of the sums over a cluster (W); FREE: R . V_free
 
 
 def make_passive(problem: ContactProblem) -> float:
@@ -40,17 +40,24 @@ def make_passive(problem: ContactProblem) -> float:
     """
     p, bodies = problem, len(problem.motion)
     cluster = p.work.take("cluster", bodies, kind=np.int32)
-    ended, free = p.work.take("powers", bodies, 3), p.work.take("free powers", bodies, 3)
+    sums = p.work.take("powers", bodies, 4)
+    sums[:] = 0.0
     _join(p.pairs, p.motion, bool(p.flow.any()), cluster)
-    if not _add_up(cluster, *_terms(p), ended):
+    _add_up(cluster, *_terms(p), sums)
+    if not _gives(sums):
         return 1.0
-    p.forces[:] *= -1.0
-    apply_forces(p)  # velocities without contact forces
-    p.forces[:] *= -1.0
-    _add_up(cluster, *_terms(p), free)
-    least = _weaken(cluster, p.pairs, ended, free, p.forces)
+    _without_forces(p)
+    _add_up_work(cluster, *_terms(p), sums)
+    least = _weaken(cluster, p.pairs, sums, p.forces)
     apply_forces(p)
     return float(least)
+
+
+def _without_forces(problem: ContactProblem) -> None:
+    """Take the contact forces out of the velocities."""
+    problem.forces[:] *= -1.0
+    apply_forces(problem)
+    problem.forces[:] *= -1.0
 
 
 @dataclass(frozen=True)
@@ -67,16 +74,15 @@ class Passive:
         p, verdict = problem, check_verdict(self.criterion.judge(problem), self.criterion)
         if not verdict.met or p.extra is not None:
             return verdict
-        forces = p.work.take("given forces", p.count, 4)
-        motion = p.work.take("given motion", len(p.motion), 8)
+        forces = p.work.take("start 4", p.count, 4)  # of sweeps with momentum, which do not need it at a look
         copy_rows(p.forces, forces)
-        copy_rows(p.motion, motion)
         if make_passive(p) == 1.0:
             return verdict
         verdict = self.criterion.judge(p)
         if not verdict.met:
+            _without_forces(p)
             copy_rows(forces, p.forces)
-            copy_rows(motion, p.motion)
+            apply_forces(p)
         return verdict
 
 
@@ -101,40 +107,60 @@ def _join(pairs, motion, whole, cluster):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _add_up(cluster, pairs, geometry, motion, forces, branch, flow, extra, dt, sums):  # type: ignore[no-untyped-def]
-    """Powers (W) of the contacts of each cluster; whether one of them is more than what is allowed.
+def _power(c, pairs, geometry, motion, forces, branch, flow, extra):  # type: ignore[no-untyped-def]
+    """R . V (W) with Eq. (contact-veloc), the flow of a cell that deforms, and the same of torques; |V|."""
+    i, j = pairs[c, 0], pairs[c, 1]
+    n0, n1, n2 = geometry[c, 0], geometry[c, 1], geometry[c, 2]
+    s0, s1, s2 = motion[i, 3] + motion[j, 3], motion[i, 4] + motion[j, 4], motion[i, 5] + motion[j, 5]
+    v0 = motion[j, 0] - motion[i, 0] - (s1 * n2 - s2 * n1)
+    v1 = motion[j, 1] - motion[i, 1] - (s2 * n0 - s0 * n2)
+    v2 = motion[j, 2] - motion[i, 2] - (s0 * n1 - s1 * n0)
+    if branch is not None:
+        b = branch[c, 0]
+        v0 += b * (flow[0, 0] * n0 + flow[0, 1] * n1 + flow[0, 2] * n2)
+        v1 += b * (flow[1, 0] * n0 + flow[1, 1] * n1 + flow[1, 2] * n2)
+        v2 += b * (flow[2, 0] * n0 + flow[2, 1] * n1 + flow[2, 2] * n2)
+    normal = forces[c, 0]
+    power = (normal * n0 + forces[c, 1]) * v0 + (normal * n1 + forces[c, 2]) * v1 + (normal * n2 + forces[c, 3]) * v2
+    if extra is not None:
+        for a in range(3):
+            spin = extra[c, 4] * motion[j, 3 + a] - extra[c, 3] * motion[i, 3 + a] + extra[c, 8 + a]
+            power += forces[c, 4 + a] * spin
+    return power, np.sqrt(v0 * v0 + v1 * v1 + v2 * v2)
 
-    R . V with Eq. (contact-veloc), and the flow of a cell that deforms, and the same of torques. To be reached are gaps
-    to close, overlaps to remove, rebound. Allowed is what these explain, and rounding.
+
+@kernel
+def _add_up(cluster, pairs, geometry, motion, forces, branch, flow, extra, dt, sums):  # type: ignore[no-untyped-def]
+    """Powers (W) of the contacts of each cluster: their work, what they are to reach, and what is allowed.
+
+    To be reached are gaps to close, overlaps to remove, rebound. Allowed is what these explain, and rounding.
     """
-    sums[:] = 0.0
     for c in range(len(pairs)):
-        i, j = pairs[c, 0], pairs[c, 1]
-        n0, n1, n2 = geometry[c, 0], geometry[c, 1], geometry[c, 2]
-        s0, s1, s2 = motion[i, 3] + motion[j, 3], motion[i, 4] + motion[j, 4], motion[i, 5] + motion[j, 5]
-        v0 = motion[j, 0] - motion[i, 0] - (s1 * n2 - s2 * n1)
-        v1 = motion[j, 1] - motion[i, 1] - (s2 * n0 - s0 * n2)
-        v2 = motion[j, 2] - motion[i, 2] - (s0 * n1 - s1 * n0)
-        if branch is not None:
-            b = branch[c, 0]
-            v0 += b * (flow[0, 0] * n0 + flow[0, 1] * n1 + flow[0, 2] * n2)
-            v1 += b * (flow[1, 0] * n0 + flow[1, 1] * n1 + flow[1, 2] * n2)
-            v2 += b * (flow[2, 0] * n0 + flow[2, 1] * n1 + flow[2, 2] * n2)
-        normal, t0, t1, t2 = forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3]
-        power = (normal * n0 + t0) * v0 + (normal * n1 + t1) * v1 + (normal * n2 + t2) * v2
-        to_reach, square = normal * geometry[c, 3] / dt, normal * normal + t0 * t0 + t1 * t1 + t2 * t2
+        power, speed = _power(c, pairs, geometry, motion, forces, branch, flow, extra)
+        to_reach, square = forces[c, 0] * geometry[c, 3] / dt, 0.0
+        for a in range(forces.shape[1]):
+            square += forces[c, a] * forces[c, a]
         if extra is not None:
-            to_reach += t0 * extra[c, 0] + t1 * extra[c, 1] + t2 * extra[c, 2]
             for a in range(3):
-                torque = forces[c, 4 + a]
-                spin = extra[c, 4] * motion[j, 3 + a] - extra[c, 3] * motion[i, 3 + a] + extra[c, 8 + a]
-                power, square = power + torque * spin, square + torque * torque
+                to_reach += forces[c, 1 + a] * extra[c, a]
         strength = np.sqrt(square)
-        rounding = ROUNDING * strength * (np.sqrt(v0 * v0 + v1 * v1 + v2 * v2) + strength * dt / geometry[c, 4])
-        k = root_of(cluster, i)
+        k = root_of(cluster, pairs[c, 0])
         sums[k, WORK] += power
         sums[k, TO_REACH] += to_reach
-        sums[k, ALLOWED] += max(-to_reach, 0.0) + rounding
+        sums[k, ALLOWED] += max(-to_reach, 0.0) + ROUNDING * strength * (speed + strength * dt / geometry[c, 4])
+
+
+@kernel
+def _add_up_work(cluster, pairs, geometry, motion, forces, branch, flow, extra, dt, sums):  # type: ignore[no-untyped-def]
+    """The same of velocities without contact forces: their work alone."""
+    for c in range(len(pairs)):
+        power, _ = _power(c, pairs, geometry, motion, forces, branch, flow, extra)
+        sums[root_of(cluster, pairs[c, 0]), FREE] += power
+
+
+@kernel
+def _gives(sums):  # type: ignore[no-untyped-def]
+    """Whether a cluster does more work than is allowed."""
     gives = False
     for k in range(len(sums)):
         gives = gives or sums[k, WORK] > sums[k, ALLOWED]
@@ -142,18 +168,18 @@ def _add_up(cluster, pairs, geometry, motion, forces, branch, flow, extra, dt, s
 
 
 @kernel
-def _weaken(cluster, pairs, ended, free, forces):  # type: ignore[no-untyped-def]
+def _weaken(cluster, pairs, sums, forces):  # type: ignore[no-untyped-def]
     """Forces of clusters that give energy times s; returns the least."""
     least = 1.0
-    for k in range(len(ended)):
+    for k in range(len(sums)):
         share = 1.0
-        if ended[k, WORK] > ended[k, ALLOWED]:
-            along, square = free[k, WORK] + ended[k, TO_REACH], ended[k, WORK] - free[k, WORK]
-            share = min(max(-along / square, 0.0), 1.0)
-        ended[k, 0] = share
+        if sums[k, WORK] > sums[k, ALLOWED]:
+            share = (sums[k, FREE] + sums[k, TO_REACH]) / (sums[k, FREE] - sums[k, WORK])  # -a/b
+            share = min(max(share, 0.0), 1.0)
+        sums[k, WORK] = share
         least = min(least, share)
     for c in range(len(pairs)):
-        share = ended[root_of(cluster, pairs[c, 0]), 0]
+        share = sums[root_of(cluster, pairs[c, 0]), WORK]
         if share < 1.0:
             forces[c] *= share
     return least
