@@ -58,7 +58,7 @@ class Disk:
         return bytes(content)
 
 
-@pytest.mark.parametrize("stride", [7, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("stride", [13, pytest.param(1, marks=pytest.mark.slow)])
 def test_killed_after_any_write_a_file_has_whole_frames_and_all_that_were_reported(tmp_path, monkeypatch, stride):
     simulation = Simulation(triangular(3, 4, mu=0.3, g=10.0), dt=1e-3)
     writer = TrajectoryWriter(tmp_path / "run.vtkhdf")

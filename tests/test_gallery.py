@@ -338,6 +338,7 @@ def test_the_stickslip(run, tmp_path):
     assert time[begins[1]] - time[begins[0]] == pytest.approx(period, abs=near / (k * v) + 2 * dt)
 
 
+@pytest.mark.slow
 def test_the_shear(run, tmp_path):
     """At I = 0.1: mu* = 0.25 + 1.1 I and phi = 0.81 - 0.3 I, fits of da Cruz et al. (2005), good to a tenth.
 

@@ -107,7 +107,7 @@ def test_two_runs_at_a_time_do_not_wait_for_each_other():
 
     def run():
         problem = prepare(triangular(20, 20, mu=0.3, g=3.0), DT)
-        solver = Sweeps(order=Coloured(worth=1), criterion=FixedSweeps(200))
+        solver = Sweeps(order=Coloured(worth=1), criterion=FixedSweeps(60))
         solver.solve(problem, np.random.default_rng(1))
         return problem.forces.tobytes()
 
