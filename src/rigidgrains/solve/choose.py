@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .accelerated import AcceleratedSweeps
+from .names import METHODS
 from .second_order import SecondOrder
-from .settings import METHODS, make_solver
+from .settings import make_solver
 from .sweeps import Sweeps
 
 if TYPE_CHECKING:

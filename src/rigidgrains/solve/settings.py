@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .accelerated import AcceleratedSweeps
 from .criteria import (
     Criterion,
     FixedSweeps,
@@ -15,20 +14,12 @@ from .criteria import (
     ResidualCriterion,
     RigidSweeps,
 )
+from .names import METHODS
 from .orders import ORDERS, Order, Ordered, RandomBlocks
-from .relaxed import RelaxedSweeps
-from .second_order import SecondOrder
 from .sweeps import Sweeps
 
 if TYPE_CHECKING:
     from ..scene import Solver
-
-METHODS: dict[str, type[Sweeps]] = {
-    "sweeps": Sweeps,
-    "accelerated": AcceleratedSweeps,
-    "relaxed": RelaxedSweeps,
-    "second-order": SecondOrder,
-}
 
 
 def make_solver(settings: Solver) -> Sweeps:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, fields
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +20,8 @@ from ..detect.frames import Frames
 from ..detect.neighbours import Neighbours, WallList
 from ..detect.pairs import PairList
 from ..observe.report import Tally
+from ..solve.names import from_words
+from ..solve.names import words_of as solver_words
 from ..solve.sweeps import SolveReport
 from ..stage.course import rebuild_course, rebuild_courses, words_of
 from ..stage.recall import recall
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 Arrays = dict[str, NDArray[Any]]
 
 BODY = ("position", "radius", "mass", "motion", "orientation", "material", "force", "gravity", "friction", "id")
-SOLVERS = "rigidgrains.solve."  # the only modules from which a file may name a class
 
 
 def pack(simulation: Simulation) -> tuple[Arrays, str]:
@@ -94,7 +94,7 @@ def pack(simulation: Simulation) -> tuple[Arrays, str]:
         "sort": simulation.sort,
         "whole": simulation.whole,
         "random": simulation.rng.bit_generator.state,
-        "solver": encode(simulation.solver),
+        "solver": solver_words(simulation.solver),
         "last_solve": asdict(simulation.last_solve),
         "tally": asdict(simulation.tally),
         "observers": simulation.observer_states(),
@@ -155,31 +155,15 @@ def unpack(
     return simulation
 
 
-def encode(thing: Any) -> Any:
-    """A solver, with its order and criterion, as plain words; None for classes that are not our own."""
-    if thing is None or isinstance(thing, (bool, int, float, str)):
-        return thing
-    kind = type(thing)
-    if not kind.__module__.startswith(SOLVERS):
-        return None
-    settings = {name: encode(value) for name, value in vars(thing).items() if not name.startswith("_")}
-    return {"class": f"{kind.__module__.removeprefix(SOLVERS)}.{kind.__name__}", **settings}
-
-
 def decode(words: Any) -> Any:
-    """The thing that was encoded."""
-    if not isinstance(words, dict):
-        return words
-    home, _, name = words["class"].rpartition(".")
-    settings = {key: decode(value) for key, value in words.items() if key != "class"}
-    if any(value is None and key in ("order", "criterion") for key, value in settings.items()):
+    """The solver that the words are of."""
+    if isinstance(words, dict) and any(words.get(part, "") is None for part in ("order", "criterion")):
         raise TrajectoryError("this run used an order or criterion of its own; pass the solver to resume() again")
     try:
-        return getattr(import_module(SOLVERS + home), name)(**settings)
-    except (ImportError, AttributeError, TypeError, ValueError):
-        said = ", ".join(f"{key} = {value!r}" for key, value in settings.items())
+        return from_words(words)
+    except ValueError as said:
         raise TrajectoryError(
-            f"this run used {name}({said}), which version {__version__} does not know; update rigidgrains, or pass a "
+            f"this run used {said}, which version {__version__} does not know; update rigidgrains, or pass a "
             "solver to resume()"
         ) from None
 
