@@ -1,7 +1,7 @@
 """Path following: from contacts that are all open to a solution, along a path that may turn back on its way.
 
 Where heavy bodies press light ones that slide, there are several solutions and the way to any of them has turning
-points: an interior point whose tau must fall gets stuck at the first. Here bodies are pulled apart by t at all contacts,
+points: an interior point whose tau must fall gets stuck at the first. Here all contacts are pulled apart by t,
 
     u = W x + q + t n,   x o y = t depth n  (interior.py has the rest),
 

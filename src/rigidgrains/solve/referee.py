@@ -1,8 +1,9 @@
 """The second-order method: interior point and Newton steps, for problems up to a few thousand contacts.
 
 An interior point comes close whatever the size and however many forces are indeterminate; Newton steps take it to
-rounding. Where it gets stuck, as under heavy bodies, a path is followed that may turn back, see path.py. Each step factorises a sparse matrix: W itself, or the bodies and contacts together where they are known,
-which fills in less. No sweep is made: it is independent of the methods that it is held against.
+rounding. Where it gets stuck, as under heavy bodies, a path is followed that may turn back, see path.py. Each step
+factorises a sparse matrix: W itself, or the bodies and contacts together where they are known, which fills in less. No
+sweep is made: it is independent of the methods that it is held against.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def referee(
     mobility : (c,) w_nn
     residual : of impulses (c, 3); the problem counts as solved when it is at most the tolerance
     start    : (c, 3) impulses that may be near, those of the step before for instance
-    enough   : whether impulses (c, 3) on a path will do though their residual is larger
+    enough   : whether impulses (c, 3) will do, of a path that ends before their residual is so small
     """
     none = np.zeros_like(q)
     best = _Best(none, residual(none), [])
@@ -68,7 +69,7 @@ def referee(
         best.add(start, residual(start), 0)
     if tolerance < best.residual <= NEAR:
         finish(best.r)
-    point = Interior.of(system, q, mu, dimension, mobility)
+    point, will_do = Interior.of(system, q, mu, dimension, mobility), None
     for begin, how, steps in BEGINNINGS:
         if best.residual <= tolerance or best.steps >= max_iterations or point.tau < EXACT:
             break
@@ -88,14 +89,16 @@ def referee(
                 value = residual(r)
                 best.add(r, value, 1)
                 if begin == "path" and enough is not None and enough(r):
-                    return Verdict(r, best.steps, best.history)
+                    will_do = r
                 if value <= tried:
                     tried = 0.1 * value
                     finish(r)
                 if best.residual <= tolerance or not reach > 0.0 or point.hold > HALT or point.tau < EXACT:
                     break
         except RuntimeError:  # a singular matrix
-            continue
+            pass
+        if will_do is not None and best.residual > tolerance:
+            return Verdict(will_do, best.steps, best.history)
     reason = f"neither interior point nor path led to a solution within {best.steps} steps"
     if point.tau < EXACT:
         reason = "the tolerance is below rounding"
