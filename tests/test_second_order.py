@@ -133,7 +133,7 @@ def test_scenes_ask_for_it(name):
     scene = Scene(dimension=2, solver={"method": name, "epsilon": 1e-3, "gap": "g", "warm": 5})
     solver = make_solver(scene.solver)
     assert isinstance(solver, SecondOrder)
-    assert (solver.gap, solver.warm, solver.max_sweeps) == ("g", 5, 500)
+    assert (solver.gap, solver.warm, solver.max_sweeps) == ("g", 5, 1000)
     assert solver.criterion == rg.MomentumCriterion(1e-3)
     scene.add_grains(positions=[(0, 1)], radius=1.0)
     assert isinstance(Simulation(scene, dt=DT, solver=name).solver, SecondOrder)

@@ -244,7 +244,7 @@ class Solver(Section):
         if self.given("order") or self.criterion in PLAIN:
             self._default(method="sweeps")
         if self.method == "second-order":
-            self._default(order="symmetric", max_sweeps=500)
+            self._default(order="symmetric", max_sweeps=1000)
         elif self.method != "accelerated":
             self._default(order="random", criterion="local")
         self._default(epsilon=EPSILON.get(self.criterion, 1e-3))

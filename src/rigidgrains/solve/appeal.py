@@ -1,7 +1,7 @@
 """Appeal: a step that no sweep solves goes to the referee.
 
 Where contacts slide, a solution may repel sweeps: they circle it for ever, with momentum and without. Newton's method
-does not mind.
+does not mind. Heavy bodies on light ones take more sweeps than there are, and may need a path, see path.py.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .referee import Array, GlobalSystem, referee
 TOLERANCES = 1e-6, 1e-10  # natural map over |q|; the second for criteria that are not met by the first
 
 
-def appeal(problem: ContactProblem, criterion: StateCriterion, free: Array, most: int = 500) -> tuple[Verdict, int]:
+def appeal(problem: ContactProblem, criterion: StateCriterion, free: Array, most: int = 1000) -> tuple[Verdict, int]:
     """Let the referee find the forces, from those of the problem; the verdict on them, and his steps.
 
     free : (bodies, 6) velocities without contact forces
@@ -37,14 +37,20 @@ def appeal(problem: ContactProblem, criterion: StateCriterion, free: Array, most
     def residual(r: Array) -> float:
         return float(natural_map(r, system.times(r) + q, local.mu, unit)) / size
 
+    def judge(r: Array) -> Verdict:
+        problem.forces[:], problem.motion[:, :6] = forces(problem, r[:, :d], d), free
+        apply_forces(problem)
+        return criterion.judge(problem)
+
     verdict, steps = Verdict(False), 0
     for tolerance in TOLERANCES:
         left = max(1, most - steps)
-        found = referee(system, q, local.mu, d, mobility, residual, r, tolerance=tolerance, max_iterations=left)
+        found = referee(
+            system, q, local.mu, d, mobility, residual, r, tolerance=tolerance, max_iterations=left,
+            enough=lambda r: judge(r).met,
+        )  # fmt: skip
         r, steps = found.r, steps + max(1, found.iterations)
-        problem.forces[:], problem.motion[:, :6] = forces(problem, r[:, :d], d), free
-        apply_forces(problem)
-        verdict = criterion.judge(problem)
+        verdict = judge(r)
         if verdict.met or found.reason:
             break
     return verdict, steps

@@ -42,6 +42,11 @@ class System(Protocol):
 
 
 class Factors(Protocol):
+    @property
+    def sign(self) -> int:
+        """Of the determinant."""
+        ...
+
     def solve(self, b: Array) -> Array: ...
 
 
@@ -86,9 +91,7 @@ class Interior:
 
         The softer, the less of the mass behind a contact it feels.
         """
-        soft, ones = softness * _ones(len(self.x)), _ones(len(self.x))
-        pressing = self.system.factorise(soft, ones, self.scale).solve(-self.q)
-        self._enter(np.zeros_like(self.x), float(np.abs(pressing).max()) or 1.0, 1.0)
+        self._enter(np.zeros_like(self.x), self._pressing(softness), 1.0)
 
     def begin_at(self, r: Array, depth: float) -> None:
         """From impulses r (c, 3), moved into the cones by the depth, in units of their mean and of q."""
@@ -100,6 +103,11 @@ class Interior:
         self.x, self.hold, self.tau, self.pace, self.full = x.copy(), 0.0, np.inf, np.nan, True
         self.x[:, 0] = depth + np.maximum(x[:, 0], np.linalg.norm(x[:, 1:], axis=1))
         self.u[:, 0] = opening + np.maximum(self.u[:, 0], 0.0)
+
+    def _pressing(self, softness: float) -> float:
+        """The largest component of x if contacts stick and give way by softness times w."""
+        soft, ones = softness * _ones(len(self.x)), _ones(len(self.x))
+        return float(np.abs(self.system.factorise(soft, ones, self.scale).solve(-self.q)).max()) or 1.0
 
     def _velocity(self, x: Array) -> Array:
         return self.scale * self.system.times(self.scale * x) + self.q
@@ -118,36 +126,25 @@ class Interior:
 
     def _step(self) -> float:
         x, u = self.x, self.u
-        y = velocity_in_cone(u)
+        at = Linear.at(x, u)
+        y, F, back, middle = at.y, at.F, at.back, at.middle
         self.tau = tau = float((x * y).sum()) / len(x)
         missing = self._velocity(x) - u
         lacks = float(np.linalg.norm(missing))
         if np.isnan(self.pace):
             self.pace = tau / max(lacks, TINY)
-        F, back = scaling(x, y, u)
-        middle = apply(F, y)
-        slip = u[:, 1:] / np.maximum(np.linalg.norm(u[:, 1:], axis=1), TINY)[:, None]
-        straight = _ones(len(x))
-        straight[:, 0, 1:] = -slip  # from dy to du
-        left = straight @ back @ back
-        held = left + self.hold * min(1.0, np.sqrt(tau)) * np.eye(3)
+        held = at.left + self.hold * min(1.0, np.sqrt(tau)) * np.eye(3)
         factors = self.system.factorise(held, _ones(len(x)), self.scale)
 
-        def direction(target: Array) -> tuple[Array, Array]:
-            """dx and du for F^-1 dx + F dy = middle^-1 o target and du = W dx + missing."""
-            wanted = apply(straight @ back, divide(target, middle))
-            dx = factors.solve(wanted - missing)
-            return dx, wanted - apply(left, dx)
-
         square = product(middle, middle)
-        dx, du = direction(-square)
+        dx, du = at.direction(factors, -square, missing)
         reach = min(1.0, largest_step(x, u, dx, du))
         dx, ahead = reach * dx, velocity_in_cone(u + reach * du)
         falls = min(1.0, max(0.0, float(((x + dx) * ahead).sum()) / len(x)) / tau) ** 3
         target = -square - product(apply(back, dx), apply(F, ahead - y))
         aim = max(LEAST, min(falls, MOST) if self.full else falls) * tau
         target[:, 0] += max(aim, min(tau, LAG * self.pace * lacks))
-        dx, du = direction(target)
+        dx, du = at.direction(factors, target, missing)
         reach = min(1.0, INSIDE * largest_step(x, u, dx, du))
         self.x, self.u, self.full = x + reach * dx, u + reach * du, reach > INSIDE
         if reach < SHORT and self.scale[:, 1:].any():
@@ -155,6 +152,38 @@ class Interior:
         elif reach > LONG:
             self.hold = self.hold / GROWS if self.hold > 0.01 * LIGHT else 0.0
         return reach
+
+
+@dataclass
+class Linear:
+    """x o y at a point, linearised: F^-1 dx + F dy with Nesterov and Todd's F, and du = straight dy.
+
+    middle : F y = F^-1 x
+    left   : (c, 3, 3) what multiplies -dx in du
+    """
+
+    y: Array
+    F: Array
+    back: Array
+    middle: Array
+    slip: Array
+    straight: Array
+    left: Array
+
+    @classmethod
+    def at(cls, x: Array, u: Array) -> Linear:
+        y = velocity_in_cone(u)
+        F, back = scaling(x, y, u)
+        slip = u[:, 1:] / np.maximum(np.linalg.norm(u[:, 1:], axis=1), TINY)[:, None]
+        straight = _ones(len(x))
+        straight[:, 0, 1:] = -slip
+        return cls(y, F, back, apply(F, y), slip, straight, straight @ back @ back)
+
+    def direction(self, factors: Factors, target: Array, missing: Array) -> tuple[Array, Array]:
+        """dx and du for F^-1 dx + F dy = middle^-1 o target and du = W dx + missing."""
+        wanted = apply(self.straight @ self.back, divide(target, self.middle))
+        dx = factors.solve(wanted - missing)
+        return dx, wanted - apply(self.left, dx)
 
 
 def _ones(contacts: int) -> Array:

@@ -1,8 +1,9 @@
 """The second-order method: interior point and Newton steps, for problems up to a few thousand contacts.
 
 An interior point comes close whatever the size and however many forces are indeterminate; Newton steps take it to
-rounding. Each step factorises a sparse matrix: W itself, or the bodies and contacts together where they are known,
-which fills in less. No sweep is made: it is independent of the methods that it is held against.
+rounding. Where it gets stuck, as under heavy bodies, a path is followed that may turn back, see path.py. Each step
+factorises a sparse matrix: W itself, or the bodies and contacts together where they are known, which fills in less. No
+sweep is made: it is independent of the methods that it is held against.
 """
 
 from __future__ import annotations
@@ -13,17 +14,19 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
 from .interior import Interior
+from .path import Path
 from .polish import into_cone, polish
 
 Array = NDArray[np.float64]
 
 NEAR = 1e-2  # residual from which Newton steps are tried
-# Where to begin, and for how many steps: from impulses that are given, so deep inside the cones, or from none, with
-# contacts so soft.
-BEGINNINGS = ((False, 1e-2, 150), (True, 0.3, 50), (False, 1.0, 150), (True, 0.03, 50), (False, 1e-5, 150))
+# Where to begin, and for how many steps: an interior point from no impulses, with contacts so soft, or from those that
+# are given, so deep inside the cones; then paths, with contacts so soft.
+BEGINNINGS = (("none", 1e-2, 150), ("given", 0.3, 50), ("path", 1e-4, 400), ("path", 1e-3, 400))
 HALT = 100.0  # forces held so firmly that nothing moves
 EXACT = 1e-24  # tau, in units of q: what is left is rounding, and another beginning would lead no further
 
@@ -44,7 +47,7 @@ class Verdict:
 def referee(
     system: LocalSystem | GlobalSystem, q: Array, mu: Array, dimension: int, mobility: Array,
     residual: Callable[[Array], float], start: Array | None = None, *, tolerance: float = 1e-10,
-    max_iterations: int = 500,
+    max_iterations: int = 1000, enough: Callable[[Array], bool] | None = None,
 ) -> Verdict:  # fmt: skip
     """Find r with u = W r + q and Signorini's and Coulomb's conditions; the best point found is returned.
 
@@ -52,6 +55,7 @@ def referee(
     mobility : (c,) w_nn
     residual : of impulses (c, 3); the problem counts as solved when it is at most the tolerance
     start    : (c, 3) impulses that may be near, those of the step before for instance
+    enough   : whether impulses (c, 3) will do, of a path that ends before their residual is so small
     """
     none = np.zeros_like(q)
     best = _Best(none, residual(none), [])
@@ -65,32 +69,37 @@ def referee(
         best.add(start, residual(start), 0)
     if tolerance < best.residual <= NEAR:
         finish(best.r)
-    point = Interior.of(system, q, mu, dimension, mobility)
-    for near, how, steps in BEGINNINGS:
+    point, will_do = Interior.of(system, q, mu, dimension, mobility), None
+    for begin, how, steps in BEGINNINGS:
         if best.residual <= tolerance or best.steps >= max_iterations or point.tau < EXACT:
             break
+        if begin == "given" and start is None:
+            continue
         tried = NEAR
         try:
-            if not near:
-                point.begin(how)
-                best.steps += 1
-            elif start is not None:
+            if begin == "given" and start is not None:
                 point.begin_at(start, how)
             else:
-                continue
+                point = (Path if begin == "path" else Interior).of(system, q, mu, dimension, mobility)
+                point.begin(how)
+                best.steps += 1
             for _ in range(min(steps, max_iterations - best.steps)):
                 reach = point.step()
                 r = into_cone(point.r(), mu)
                 value = residual(r)
                 best.add(r, value, 1)
+                if begin == "path" and enough is not None and enough(r):
+                    will_do = r
                 if value <= tried:
                     tried = 0.1 * value
                     finish(r)
                 if best.residual <= tolerance or not reach > 0.0 or point.hold > HALT or point.tau < EXACT:
                     break
         except RuntimeError:  # a singular matrix
-            continue
-    reason = f"no interior point led to a solution within {best.steps} steps"
+            pass
+        if will_do is not None and best.residual > tolerance:
+            return Verdict(will_do, best.steps, best.history)
+    reason = f"neither interior point nor path led to a solution within {best.steps} steps"
     if point.tau < EXACT:
         reason = "the tolerance is below rounding"
     if best.residual <= tolerance:
@@ -154,11 +163,25 @@ class _Factors:
             raise RuntimeError("the matrix is not finite")
         self._factors, self._bodies = splu(self._matrix), bodies
 
+    @property
+    def sign(self) -> int:
+        """Of the determinant."""
+        lu = self._factors
+        odd = _parity(lu.perm_r) + _parity(lu.perm_c) + int((lu.U.diagonal() < 0.0).sum())
+        return -1 if odd % 2 else 1
+
     def solve(self, b: Array) -> Array:
         full = np.concatenate([np.zeros(self._bodies), b.ravel()])
         x = self._factors.solve(full)
         x += self._factors.solve(full - self._matrix @ x)
         return x[self._bodies :].reshape(b.shape)
+
+
+def _parity(order: NDArray[np.int32]) -> int:
+    """1 for an odd permutation: its length less its cycles is odd."""
+    rows = np.arange(len(order))
+    cycles, _ = connected_components(sparse.coo_array((np.ones(len(order)), (rows, order)), shape=2 * (len(order),)))
+    return (len(order) - int(cycles)) % 2
 
 
 def _diagonal(blocks: Array) -> sparse.bsr_array:

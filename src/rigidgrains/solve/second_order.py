@@ -37,7 +37,7 @@ class SecondOrder(Sweeps):
 
     order: str | Order = "symmetric"
     criterion: Criterion = field(default_factory=MomentumCriterion)
-    max_sweeps: int = 500
+    max_sweeps: int = 1000
     warm: int = 0
     max_grains: int = 5000
 
