@@ -147,7 +147,7 @@ def test_diffusion_and_source_of_a_parallel_update():
 
 
 def test_source_of_a_random_sweep():
-    """The same ring of contacts, one random sweep at R = 0 and v = a x: on average dR = -beta v', beta by q of order."""
+    """The same ring of contacts, one random sweep at R = 0 and v = a x: dR = -beta v' on average."""
     d, m, dt, a, n = 0.2, 3.0, 0.05, 1.3, 400
     rng, mean = np.random.default_rng(1), []
     for _ in range(40):

@@ -222,7 +222,7 @@ class Report:
             ("overlap", f"{self.mean_overlap:.2e} mean, {self.max_overlap:.2e} largest (over the mean radius)"),
             ("", f"{self.max_overlap_of_run:.2e} largest in the whole run"),
             ("rigidity", _rigidity(self.rigidity)),
-            *_elasticity(self.rigidity),
+            *elasticity(self.rigidity),
             ("kinetic energy", f"{self.kinetic_energy:.4g} J"),
             ("displacement", f"{self.max_displacement_over_radius:.2g} radii in one step at most"),
             *((f"force on {name}", _vector(force)) for name, force in self.wall_force.items()),
@@ -257,7 +257,7 @@ def _rigidity(meter: dict[str, Any]) -> str:
     return f"{meter['verdict']}: {reach}, largest cluster {meter['cluster']:,} grains over {meter['extent']:.3g} m"
 
 
-def _elasticity(meter: dict[str, Any]) -> list[tuple[str, str]]:
+def elasticity(meter: dict[str, Any]) -> list[tuple[str, str]]:
     """What the chain theory says of unfinished sweeps (item 62), or why it says nothing."""
     if not meter["plain"]:
         letters = "kappa, gamma, c, l_diff and lambda_c"
