@@ -1,7 +1,7 @@
 """The front (item 65): a load is put on the end of a long chain, and runs through it with a finite velocity.
 
-Disks at rest touch each other; from t = 0 on a force F acts on the last one. Behind the front contacts carry F, ahead of
-it nothing. Eq. (wave-eq) makes it R = F/2 erfc((x - c t)/sqrt(2 D t)): it runs with c, Eq. (soundvelocity), and gets
+Disks at rest touch each other; from t = 0 on a force F acts on the last one. Behind the front contacts carry F, ahead
+of it nothing. Eq. (wave-eq) makes it R = F/2 erfc((x - c t)/sqrt(2 D t)): it runs with c, Eq. (soundvelocity), and gets
 wider, its standard deviation being sqrt(D t). Its place is where R = F/2.
 
 Where N_I changes from step to step, `expected` counts the steps one by one with the N_I that each had.
@@ -76,7 +76,7 @@ def run(quick: bool, tick: Tick) -> Result:
     ratio, error = _mean(_slope(drawn.time, drawn.place) / mean)
     roots = float((np.sqrt(Q_RANDOM * drawn.sweeps[:, EARLY:]).mean(axis=1) / mean).mean())
     rows.append(Row(f"c over √(q <N_I>) d/dt, N_I of {DRAWN[0]} or {DRAWN[1]} drawn for each step", 1.0, ratio,
-                    0.005 + 3.0 * error, error=error, source="Eq. (soundvelocity): stiffnesses are averaged"))  # fmt: skip
+                    0.005 + 3.0 * error, error=error, source="Eq. (soundvelocity), κ averaged"))  # fmt: skip
     tick(0.7)
     chosen = {}
     for name, criterion in CRITERIA.items():
@@ -180,7 +180,7 @@ def _draw(fixed: dict[int, Front], drawn: Front, chosen: dict[str, tuple[Front, 
         curve = [0.5 * math.erfc((place - c * t) / math.sqrt(2.0 * big_d * t)) for place in x]
         profile.plot(x, curve, color=ink, lw=1)
     profile.plot([], [], color=INKS[5], lw=1, label=r"theory, ½ erfc((x - ct)/$\sqrt{2Dt}$)")
-    profile.set(xlabel="depth (d)", ylabel="contact force / F", title="A front at $N_I$ = 40", ylim=(-0.05, 1.15))
+    profile.set(xlabel="depth (d)", ylabel="contact force / F", title="A front at $N_I$ = 40", ylim=(-0.05, 1.5))
     for (sweeps, front), ink, mark in zip(fixed.items(), INKS, "os^"):
         t = front.time
         flight.plot(t[4::5], front.place.mean(axis=0)[4::5], mark, color=ink, ms=6, mfc="none",
@@ -204,5 +204,5 @@ def _draw(fixed: dict[int, Front], drawn: Front, chosen: dict[str, tuple[Front, 
     count.set(xlabel="time (dt)", ylabel="sweeps of the step, $N_I$", title="Sweeps of these steps")
     panels: Any = (profile, flight, place, count)
     for panel in panels:
-        panel.legend(fontsize=9)
+        panel.legend(fontsize=9, ncols=2 if panel is profile else 1)
     return figure
