@@ -9,7 +9,7 @@ TARGETS = {
     for target in (
         Target("graphs", "Signorini and Coulomb graphs traced by the shock law", "graphs"),
         Target("collision", "two-step shock, energy pumping, inelastic collapse", "collision"),
-        Target("diffusion", "the diffusion constant q of every order", "diffusion"),
+        Target("diffusion", "the diffusion constant q of every order, and of packings", "diffusion", ("packings",)),
         Target(
             "oscillation", "the chain that rings: 50 disks against a wall", "oscillation", ("chain", "oscill-start")
         ),

@@ -198,7 +198,7 @@ def _draw(waves: list[Wave], short: list[Wave]) -> Figure:
         right.plot(*_continuum(4.0 * wave.ratio**2, len(v) - 1), color=ink, lw=1.2)
     right.plot([], [], color=INKS[5], lw=1.2, label="paper, Eq. (wave-eq)")
     kd = np.linspace(0.02, math.pi, 600)
-    theory = np.array([np.sort_complex(step_roots(value, 1)) for value in kd])
+    theory = np.array([np.sort_complex(np.array(step_roots(value, 1))) for value in kd])
     turning = theory.imag[:, 0] != 0.0
     for column, ink in ((0, INKS[1]), (1, INKS[0])):
         real.plot(kd[~turning], theory.real[~turning, column], color=ink, lw=1.2)

@@ -10,7 +10,7 @@ Where N_I changes from step to step, `expected` counts the steps one by one with
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,7 +31,7 @@ FORCE = 1e-3  # d m/dt^2: small, so that disks move little on the way
 STEPS, EARLY = 60, 10  # dt; from EARLY on the front is a front
 DRAWN = (10, 70)  # sweeps of a step, drawn at random; mean 40
 SIDE = 0.15866  # erfc(1/sqrt(2))/2: a standard deviation ahead of the front R is so much of F
-CRITERIA = {"local, ε = 0.01": LocalCriterion(0.01), "global, ε = 0.003": GlobalCriterion(0.003)}
+CRITERIA: dict[str, Criterion] = {"local, ε = 0.01": LocalCriterion(0.01), "global, ε = 0.003": GlobalCriterion(0.003)}
 DISKS = 300  # of the chains whose N_I a criterion chooses
 
 
@@ -59,7 +59,7 @@ def run(quick: bool, tick: Tick) -> Result:
     for sweeps in many:
         c, big_d = sound_velocity(Q_RANDOM, sweeps, 1.0, 1.0), diffusion_constant(Q_RANDOM, sweeps, 1.0, 1.0)
         disks = round(1.4 * c * STEPS)
-        fixed[sweeps] = front = load(disks, lambda seed, sweeps=sweeps: FixedSweeps(sweeps), range(seeds))
+        fixed[sweeps] = front = load(disks, FixedSweeps(sweeps), range(seeds))
         speed, error = _mean(_slope(front.time, front.place))
         width, wide = _mean(
             _slope(front.time, ((depth(front.force, SIDE) - depth(front.force, 1.0 - SIDE)) / 2.0) ** 2)
@@ -71,7 +71,7 @@ def run(quick: bool, tick: Tick) -> Result:
                 unit="d²/dt", source="Eqs. (D2), (wave-eq): variance D t"),
         ]  # fmt: skip
         tick(0.4 * len(fixed) / len(many))
-    drawn = load(round(1.6 * 5.65 * 2 * STEPS), Drawn, range(seeds), steps=2 * STEPS)
+    drawn = load(round(1.6 * 5.65 * 2 * STEPS), None, range(seeds), steps=2 * STEPS)
     mean = np.sqrt(Q_RANDOM * drawn.sweeps[:, EARLY:].mean(axis=1))
     ratio, error = _mean(_slope(drawn.time, drawn.place) / mean)
     roots = float((np.sqrt(Q_RANDOM * drawn.sweeps[:, EARLY:]).mean(axis=1) / mean).mean())
@@ -80,7 +80,7 @@ def run(quick: bool, tick: Tick) -> Result:
     tick(0.7)
     chosen = {}
     for name, criterion in CRITERIA.items():
-        front = load(DISKS, lambda seed, criterion=criterion: criterion, range(seeds))
+        front = load(DISKS, criterion, range(seeds))
         theory = np.array([depth(expected(DISKS, sweeps), 0.5) for sweeps in front.sweeps])
         chosen[name] = front, theory.mean(axis=0)
         for step in (STEPS // 3, STEPS):
@@ -101,29 +101,18 @@ def run(quick: bool, tick: Tick) -> Result:
     ])  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """A criterion whose number of sweeps is drawn for each step."""
-
-    seed: int
-
-    def at(self, step: int) -> FixedSweeps:
-        """The criterion of a step."""
-        return FixedSweeps(DRAWN[int(np.random.default_rng((self.seed, step)).integers(2))])
-
-
-def load(disks: int, criterion: Callable[[int], Criterion | Drawn], seeds: Iterable[int], steps: int = STEPS) -> Front:
-    """Fronts in free chains, one for each seed; `criterion` makes that of a seed."""
+def load(disks: int, criterion: Criterion | None, seeds: Iterable[int], steps: int = STEPS) -> Front:
+    """Fronts in free chains, one for each seed; without a criterion the sweeps of a step are drawn."""
     forces, sweeps = [], []
     for seed in seeds:
-        bodies, rule = chain(disks, push=FORCE), criterion(seed)
-        solver = Sweeps(criterion=rule.at(0) if isinstance(rule, Drawn) else rule)
+        bodies, lots = chain(disks, push=FORCE), np.random.default_rng(seed)
+        solver = Sweeps(criterion=criterion or FixedSweeps(1))
         simulation = Simulation(bodies, dt=1.0, solver=solver, seed=seed)
         force, count = np.zeros((steps, disks + 1)), np.zeros(steps)
         force[:, 0] = 1.0  # what acts on the end
         for step in range(steps):
-            if isinstance(rule, Drawn):
-                solver.criterion = rule.at(step)
+            if criterion is None:
+                solver.criterion = FixedSweeps(int(lots.choice(DRAWN)))
             simulation.step()
             along = np.argsort(simulation.contacts.problem(bodies, 1.0).points()[:, 0])[::-1]
             force[step, 1:-1] = simulation.contacts.forces[along, 0] / FORCE
@@ -174,10 +163,10 @@ def _draw(fixed: dict[int, Front], drawn: Front, chosen: dict[str, tuple[Front, 
     figure, ((profile, flight), (place, count)) = new_figure(2, 2, width=12.0, height=9.0)
     c, big_d = sound_velocity(Q_RANDOM, 40, 1.0, 1.0), diffusion_constant(Q_RANDOM, 40, 1.0, 1.0)
     x = np.arange(fixed[40].force.shape[2], dtype=float)
-    for t, ink, mark in zip((5, 20, 40, 60), INKS, "os^d"):
-        mean = fixed[40].force[:, t - 1].mean(axis=0)
-        profile.plot(x[::6], mean[::6], mark, color=ink, ms=4, mfc="none", label=f"measured, t = {t} dt")
-        curve = [0.5 * math.erfc((place - c * t) / math.sqrt(2.0 * big_d * t)) for place in x]
+    for now, ink, mark in zip((5, 20, 40, 60), INKS, "os^d"):
+        mean = fixed[40].force[:, now - 1].mean(axis=0)
+        profile.plot(x[::6], mean[::6], mark, color=ink, ms=4, mfc="none", label=f"measured, t = {now} dt")
+        curve = [0.5 * math.erfc((at - c * now) / math.sqrt(2.0 * big_d * now)) for at in x]
         profile.plot(x, curve, color=ink, lw=1)
     profile.plot([], [], color=INKS[5], lw=1, label=r"theory, ½ erfc((x - ct)/$\sqrt{2Dt}$)")
     profile.set(xlabel="depth (d)", ylabel="contact force / F", title="A front at $N_I$ = 40", ylim=(-0.05, 1.5))
