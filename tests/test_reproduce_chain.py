@@ -14,7 +14,7 @@ from rigidgrains.reproduce.fit import DampedSine, fit_damped_sine, fit_with
 
 @pytest.mark.parametrize("name", ["diffusion", "oscillation", "dispersion", "front", "thought_experiment"])
 def test_target(name, tmp_path):
-    """Rows within tolerances that could fail, names of their own, progress that only rises, figures that can be saved."""
+    """Rows within tolerances that could fail, names of their own, rising progress, figures that can be saved."""
     shares = []
     result = importlib.import_module(f"rigidgrains.reproduce.{name}").run(True, shares.append)
     assert result.rows
@@ -36,7 +36,7 @@ def test_target(name, tmp_path):
 
 
 def test_front_of_a_rigid_chain():
-    """Sweeps without end: the whole free chain is accelerated at once, and forces fall in proportion to what is left."""
+    """Sweeps without end: the whole free chain is accelerated at once, and forces fall with what is left to push."""
     from rigidgrains.reproduce.front import depth, expected
 
     force = expected(20, np.array([10**6, 10**6]))

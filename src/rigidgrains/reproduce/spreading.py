@@ -53,7 +53,7 @@ def packings(quick: bool, tick: Tick) -> tuple[list[Row], Figure, list[str]]:
         measured("fcc lattice, 100 layers", [crystal(3, 3, 100)] * 8, 32),
     ]
     tick(0.1)
-    asked = ((2, 8, 50, 3, 32),) if quick else ((2, 8, 50, 8, 32), (2, 8, 100, 8, 64), (3, 5, 40, 6, 16))
+    asked = ((2, 8, 50, 3, 32),) if quick else ((2, 8, 50, 6, 32), (2, 8, 100, 6, 64), (3, 5, 40, 4, 16))
     for number, (dimension, across, tall, many, most) in enumerate(asked):
         found = [random_packing(dimension, across, tall, seed) for seed in range(many)]
         kinds.append(measured(f"random {dimension}D packings, {tall} d high", found, most))

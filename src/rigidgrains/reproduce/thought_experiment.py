@@ -103,14 +103,17 @@ def _chain(profile: Any, depths: Any, many: tuple[int, ...], seeds: int) -> list
                         source=f"Eq. (difflength), {theory:.3f} d, with grains counted"))  # fmt: skip
         if sweeps in SHOWN:
             ink, contact = INKS[SHOWN.index(sweeps)], np.arange(1, disks)
-            profile.plot(contact, force[:-1], "o", color=ink, ms=4, label=f"measured, N_I = {sweeps}")
+            profile.plot(contact, force[:-1], "o", color=ink, ms=4, mfc="none", label=f"measured, $N_I$ = {sweeps}")
             profile.plot(contact, [math.erfc(x / theory) for x in contact], color=ink, lw=1)
     profile.set(
-        xlabel="depth x (d)", ylabel="change of force / dF", xlim=(0, 80), title="Chain (lines: erfc(x/l_diff))"
+        xlabel="depth x (d)",
+        ylabel="change of force / dF",
+        xlim=(0, 80),
+        title="Chain (lines: erfc($x/l_{diff}$), Eq. (difflength))",
     )
-    depths.errorbar(many, lengths, errors, fmt="o", color=INKS[0], ms=6, label="chain, measured")
+    depths.errorbar(many, lengths, errors, fmt="o", color=INKS[0], ms=7, mfc="none", label="chain, measured")
     line = [diffusion_length(Q_RANDOM, sweeps, 1.0) for sweeps in many]
-    depths.loglog(many, line, color=INKS[0], lw=1, label="2 √(q N_I), Eq. (difflength)")
+    depths.loglog(many, line, color=INKS[0], lw=1, label=r"$2\sqrt{qN_I}$, Eq. (difflength)")
     rows.append(
         Row("exponent of the depth in N_I, chain", 0.5, _power(many, lengths)[1], 0.01, source="Eq. (difflength)")
     )
@@ -145,15 +148,21 @@ def _packing(profile: Any, depths: Any, many: tuple[int, ...], seeds: int) -> li
         if sweeps in (8, 16, 32, 64):
             ink = INKS[number % len(INKS)]
             density = np.mean(shares, axis=0) / mass * mass.mean() / LAYER  # layers of 8 and 7 disks in turn
-            profile.plot(depth, density, "o", color=ink, ms=4, label=f"measured, N_I = {sweeps}")
+            profile.plot(depth, density, "o", color=ink, ms=4, mfc="none", label=f"measured, $N_I$ = {sweeps}")
             curve = 2.0 / math.sqrt(math.pi) / lengths[-1] * np.exp(-((depth / lengths[-1]) ** 2))
             profile.plot(depth, curve, color=ink, lw=1)
     profile.set(xlabel="depth x (d)", ylabel="momentum / dF dt, per d", xlim=(0, 30))
-    profile.set_title(f"Packing of {len(layer)} disks under a piston (lines: half Gaussians)")
+    profile.set_title(f"Packing of {len(layer)} disks under a piston (lines: half Gaussians)", fontsize=11)
     slope, exponent = _power(many, lengths)
-    depths.errorbar(many, lengths, errors, fmt="s", color=INKS[1], ms=6, label="packing, measured")
-    depths.loglog(many, slope * np.array(many) ** exponent, color=INKS[1], lw=1, label=f"fit, N_I^{exponent:.3f}")
-    depths.set(xlabel="sweeps N_I", ylabel="√π × mean depth of the momentum (d)", title="Depth of the momentum")
+    depths.errorbar(many, lengths, errors, fmt="s", color=INKS[1], ms=7, mfc="none", label="packing, measured")
+    depths.loglog(
+        many,
+        slope * np.array(many) ** exponent,
+        color=INKS[1],
+        lw=1,
+        label=f"fit from $N_I$ = {many[0]} on, $N_I^{{{exponent:.3f}}}$",
+    )
+    depths.set(xlabel="sweeps $N_I$", ylabel="√π × mean depth of the momentum (d)", title="Depth of the momentum")
     return [Row("exponent of the depth in N_I, packing", 0.5, exponent, 0.02, source="l_diff ~ √N_I, item 46")]
 
 
@@ -177,11 +186,11 @@ def _share(panel: Any, ratios: tuple[float, ...], seeds: int) -> list[Row]:
                             0.005 + 3.0 * error, error=error,
                             source=f"diffusion with a wall at L, {_mirrored(x):.4f}, with grains counted"))  # fmt: skip
     x, share, error = np.array(shown).T
-    panel.errorbar(x, share, error, fmt="o", color=INKS[0], ms=6, label=f"measured, chain of {SHORT} disks")
+    panel.errorbar(x, share, error, fmt="o", color=INKS[0], ms=7, mfc="none", label=f"measured, chain of {SHORT} disks")
     curve = np.linspace(0.05, 3.1, 200)
-    panel.plot(curve, [_mirrored(value) for value in curve], color=INKS[1], label="diffusion equation")
-    panel.axvline(1.0, color=INKS[5], ls=":", lw=1, label="l_diff = L")
-    panel.set(xlabel="l_diff / L", ylabel="share of dF at the wall", title="When does the wall feel the load?")
+    panel.plot(curve, [_mirrored(value) for value in curve], color=INKS[1], label="diffusion equation with a wall at L")
+    panel.axvline(1.0, color=INKS[5], ls=":", lw=1, label="$l_{diff} = L$")
+    panel.set(xlabel="$l_{diff} / L$", ylabel="share of dF at the wall", title="When does the wall feel the load?")
     return rows
 
 
