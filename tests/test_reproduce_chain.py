@@ -67,8 +67,8 @@ def test_a_push_spreads_and_loses_nothing():
     """One sweep by hand: between equal grains a contact shares what it is given; momentum stays in the crystal."""
     from rigidgrains.reproduce.packings import crystal, height, spread
 
-    packing = crystal(2, 3, 24)
-    assert height(packing) == pytest.approx(1.0 + 23.0 * math.sqrt(1.0 - (1.01 / 2.0) ** 2))
+    packing = crystal(2, 3, 48)
+    assert height(packing) == pytest.approx(1.0 + 47.0 * math.sqrt(1.0 - (1.01 / 2.0) ** 2))
     grown = [spread(packing, sweeps, 0.5 * height(packing), 0) for sweeps in (1, 4)]
     assert [momentum.sum() for _, momentum in grown] == pytest.approx([1.0, 1.0], abs=1e-6)
     assert grown[1][0] > grown[0][0] > 0.1
