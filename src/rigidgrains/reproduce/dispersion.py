@@ -83,7 +83,8 @@ def run(quick: bool, tick: Tick) -> Result:
     rows += [row for wave in short[1:] for row in _real(wave)]
     disks = [wave.disks for wave in waves]
     return Result(rows, _draw(waves, short), [
-        f"Chains of {min(disks)} to {max(disks)} disks, {seeds} seeds, {seeds // 4} below 0.4 k_c, {4 * seeds} at 1 sweep.",
+        f"Chains of {min(disks)} to {max(disks)} disks, {seeds} seeds; {seeds // 4} for waves below 0.4 k_c, "
+        f"{4 * seeds} for those at N_I = 1.",
         "Long waves depend on k/k_c alone, whatever N_I. Eq. (dispersion) is right within 2 % to 0.32 k_c, 5 % to "
         "0.47 k_c and 10 % to 0.59 k_c; at 0.9 k_c it is 43 % too low for N_I = 10 as for N_I = 160: a step is then "
         "no longer short against the period. The paper's 'all oscillating modes' for N_I >= 10 does not hold.",

@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 WORDS = {
     0: "before the load: at rest, one diameter from the wall",
     30: "under the load F, on its way through the gap",
-    48: "the blow: the wall stops the first disks, the others do not know yet",
+    48: "the blow: the wall has stopped the first disks, the others go on (blue: contact force)",
     400: "pressed against the wall, ringing",
 }
 
@@ -33,16 +33,14 @@ class State:
 
 
 def draw_chain(states: list[State], load: float) -> Figure:
-    """Figure chain: the whole chain at several times, and four disks of the last one with the forces on them."""
+    """Figure chain: the whole chain at several times, and four disks at the blow with the forces on them."""
     figure, axes = new_figure(len(states) + 1, 1, width=12.0, height=1.05 * len(states) + 2.4)
     axes[0].get_subplotspec().get_gridspec().set_height_ratios([1.0] * len(states) + [2.2])
     strips, close = axes[:-1], axes[-1]
     for panel, state in zip(strips, states):
         _row(panel, state, load if state.step else 0.0)
         panel.set_title(f"t = {state.step} dt: {WORDS[state.step]}", loc="left", fontsize=11)
-    last = states[-1]
-    middle = len(last.x) // 2
-    _close_up(close, last, range(middle, middle + 4))
+    _close_up(close, states[-2], range(12, 16))
     return figure
 
 
