@@ -210,12 +210,12 @@ def _draw(waves: list[Wave], short: list[Wave]) -> Figure:
                       [wave.spread[column] for wave in short], fmt=mark, color=ink, ms=7, mfc="none", capsize=3,
                       label=f"{name} root, measured")  # fmt: skip
     real.axvspan(1.7848, math.pi, color=INKS[4], alpha=0.12, lw=0, label="λ(kd) < 0: overdamped")
-    left.set(xlabel="$k / k_c$", ylabel="ω dt", title="Frequency", xlim=(0, 1.55), ylim=(0, 1.7))
+    left.set(xlabel="$k / k_c$", ylabel="ω dt", title="Frequency", xlim=(0, 1.55), ylim=(0, 2.4))
     middle.set(xlabel="$k / k_c$", ylabel="dt / τ", title="Decay rate", xlim=(0, 1.55), ylim=(0, 5.0))
     right.set(xlabel="time (dt)", ylabel="velocity of the wave / its start", title="Tracks, $N_I$ = 40")
     real.set(xlabel="k d", ylabel="factor per step", title="One sweep a step (lines: theory)", xlim=(0, 3.2))
     for panel in (left, middle, right, real):
-        panel.legend(fontsize=8)
+        panel.legend(fontsize=8, loc="upper left" if panel in (left, middle) else None)
     return figure
 
 

@@ -80,8 +80,9 @@ def run(quick: bool, tick: Tick) -> Result:
         slope, error = exponent(soft[dimension], lambda s: s[0], lambda s: s[3])
         rows.append(Row(f"exponent of the force evaluations against n, springs, {dimension}D", 1.0, slope, tolerance,
                         error=error, source="item 68: MD ~ n, at the longest stable step"))  # fmt: skip
-        rows.append(Row(f"stable steps of springs per dt, largest over smallest lattice, {dimension}D", 1.0,
-                        soft[dimension][-1][2] / soft[dimension][0][2], 0.05, source="item 68"))  # fmt: skip
+        steps = [sample[2] for sample in soft[dimension]]  # the smallest lattices lack the stiffest waves
+        rows.append(Row(f"stable steps of springs per dt, largest lattice over middle one, {dimension}D", 1.0,
+                        steps[-1] / steps[len(steps) // 2], 0.03, source="item 68"))  # fmt: skip
     tick(0.8)
     lengths = (50, 100) if quick else (50, 100, 200)
     shrunk = [shrinkage(n) for n in lengths]
@@ -109,7 +110,8 @@ def run(quick: bool, tick: Tick) -> Result:
     ratio = soft[2][-1][3] / constant[-1][3]
     notes.append(
         f"Springs of the same kappa and gamma take {ratio:.1f} times the evaluations of a 2D lattice at N_I = {FIXED}; "
-        "their longest stable step does not depend on n."
+        f"their longest stable step is {soft[3][-1][2] / soft[3][0][2] - 1.0:.0%} shorter in the largest 3D lattice than in "
+        "the smallest, which lacks the stiffest waves, and then does not depend on n."
     )
     return Result(rows, draw(found, soft, constant), notes)
 
