@@ -110,8 +110,8 @@ def run(quick: bool, tick: Tick) -> Result:
     ratio = soft[2][-1][3] / constant[-1][3]
     notes.append(
         f"Springs of the same kappa and gamma take {ratio:.1f} times the evaluations of a 2D lattice at N_I = {FIXED}; "
-        f"their longest stable step is {soft[3][-1][2] / soft[3][0][2] - 1.0:.0%} shorter in the largest 3D lattice than in "
-        "the smallest, which lacks the stiffest waves, and then does not depend on n."
+        f"their longest stable step is {soft[3][-1][2] / soft[3][0][2] - 1.0:.0%} shorter in the largest 3D lattice "
+        "than in the smallest, which lacks the stiffest waves, and then does not depend on n."
     )
     return Result(rows, draw(found, soft, constant), notes)
 
