@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from builders import floor, grains, plane, triangular
+from builders import column, floor, grains, plane, triangular
 
 import rigidgrains as rg
 from rigidgrains.trajectory.errors import TrajectoryError
@@ -118,6 +118,12 @@ def test_displays_change_nothing(run: Any) -> None:
     assert np.array_equal(simulation.bodies.motion, before)
     assert (simulation.rng.bit_generator.state, simulation.steps) == (state, steps)
     assert sorted(os.listdir(run.path.parent)) == files
+
+
+def test_elasticity_is_told_in_a_report() -> None:
+    for solver, told in ((rg.Sweeps(), "lambda_c = "), (rg.AcceleratedSweeps(), "do not apply")):
+        simulation = rg.Simulation(column(3), dt=0.01, solver=solver)
+        assert told in Cells(simulation.run(steps=2)._repr_html_()).rows["elasticity"]
 
 
 def test_warnings_stand_out_and_are_escaped(run: Any) -> None:

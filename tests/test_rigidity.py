@@ -8,7 +8,19 @@ from builders import column, grains, prepare
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
-from rigidgrains import FixedSweeps, History, RigidSweeps, Scene, Simulation, Sweeps, rigidity, theory
+from rigidgrains import (
+    AcceleratedSweeps,
+    FixedSweeps,
+    History,
+    RelaxedSweeps,
+    RigidSweeps,
+    Scene,
+    SecondOrder,
+    Simulation,
+    Sweeps,
+    rigidity,
+    theory,
+)
 from rigidgrains.detect.clusters import find_clusters
 from rigidgrains.observe.tally import Tally
 from rigidgrains.reproduce.chain import chain
@@ -153,3 +165,56 @@ def test_history_records_the_meter():
 def test_bad_safety(safety):
     with pytest.raises(ValueError, match="times the extent of a cluster makes nothing rigid"):
         Sweeps(rigidity=safety)
+
+
+LETTERS = ("kappa", "gamma", "c", "l_diff", "lambda_c")
+
+
+def test_the_report_tells_what_unfinished_sweeps_are_like():
+    """All five letters with their units: N_I = 40, d = 1 m, dt = 0.01 s and masses of 2 kg put into the formulas."""
+    bodies = column(10, radius=0.5)
+    simulation = Simulation(bodies, dt=0.01, solver=Sweeps(criterion=FixedSweeps(40)))
+    simulation.run(steps=30)
+    q, m = (4.0 * np.sqrt(np.e) - 5.0) / 2.0, bodies.mass[0]
+    told = " ".join(str(simulation.report()).split())
+    reach = np.sqrt(q * 40)
+    assert f"kappa = {q * m * 40 / 1e-4:.3g} N/m, gamma = {q * m * 40 / 1e-2:.3g} N s/m" in told
+    assert f"c = {reach / 0.01:.3g} m/s, l_diff = {2.0 * reach:.3g} m, lambda_c = {np.pi * reach:.3g} m" in told
+    meter = simulation.report().as_dict()["rigidity"]
+    assert (meter["plain"], meter["critical_wave_length"]) == (True, pytest.approx(np.pi * reach))
+    assert {"stiffness", "viscosity", "sound_velocity", "diffusion_length"} <= set(meter)
+
+
+@pytest.mark.parametrize(
+    ("solver", "name"),
+    [
+        (AcceleratedSweeps(), "accelerated sweeps"),
+        (RelaxedSweeps(), "relaxed sweeps"),
+        (SecondOrder(), "the second-order method"),
+    ],
+)
+def test_the_report_tells_that_other_methods_are_no_springs(solver, name):
+    simulation = Simulation(column(4), dt=0.01, solver=solver)
+    report = simulation.run(steps=3)
+    (line,) = [line for line in str(report).splitlines() if line.startswith("elasticity")]
+    assert all(letter in line.replace(",", "").split() for letter in LETTERS)
+    assert line.endswith(f"do not apply: they belong to plain sweeps, not to {name}")
+    assert "N/m" not in str(report)
+    assert report.as_dict()["rigidity"]["plain"] is False
+
+
+def test_accelerated_sweeps_that_end_early_are_soft_but_no_springs():
+    """Twenty sweeps through 60 disks; the warning and the verdict name no spring and no diffusion length of theirs."""
+    simulation = Simulation(column(60), dt=0.01, solver=AcceleratedSweeps(max_sweeps=20))
+    report = simulation.run(steps=1)
+    (warning,) = [text for text in report.warnings if text.startswith("soft")]
+    assert warning == "soft: accelerated sweeps ended too early, raise max_sweeps or lower epsilon"
+    assert "as many plain sweeps would reach" in str(report)
+    assert "diffusion length" not in str(report)
+    report.rigidity |= {"momentum_error": 0.7}
+    assert "soft: 70% of the load did not arrive within the last step" in " ".join(report._warnings(0.01, None))
+
+
+def test_a_run_without_a_load_has_no_elasticity():
+    simulation = Simulation(grains([[0, 0, 0], [5, 0, 0]]), dt=0.01, solver=Sweeps())
+    assert "unknown: no sweep has found a load" in str(simulation.run(steps=1))

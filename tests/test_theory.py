@@ -5,6 +5,7 @@ from __future__ import annotations
 import cmath
 import math
 
+import numpy as np
 import pytest
 
 from rigidgrains import theory
@@ -86,3 +87,85 @@ def test_rigid_sweeps_are_just_enough(safety):
     assert theory.diffusion_length(Q, sweeps, 1.5) >= safety * 30.0
     assert theory.diffusion_length(Q, sweeps - 1, 1.5) < safety * 30.0
     assert theory.rigid_sweeps(0.0, 1.5, Q, safety) == 1
+
+
+def swept(wave, rng):
+    """Forces of a ring of contacts after one random sweep of R_i := (R_i-1 + R_i+1)/2, Eq. (1d-update) at v = 0."""
+    wave = wave.copy()
+    for i in rng.permutation(len(wave)):
+        wave[i] = 0.5 * (wave[i - 1] + wave[(i + 1) % len(wave)])
+    return wave
+
+
+@pytest.mark.parametrize("waves", [2, 40, 130, 199])
+def test_factor_of_a_random_sweep_is_that_of_random_permutations(waves):
+    """From kd = 0.03 to 3.13, positive and negative, within four standard errors."""
+    rng = np.random.default_rng(waves)
+    wave = np.exp(2j * math.pi * waves / 400.0 * np.arange(400))
+    factors = np.array([(wave.conj() @ swept(wave, rng)).real / 400.0 for _ in range(40)])
+    error = factors.std(ddof=1) / math.sqrt(40.0)
+    assert factors.mean() == pytest.approx(theory.sweep_factor(2.0 * math.pi * waves / 400.0), abs=4.0 * error)
+    assert error < 0.002
+
+
+def test_factor_of_a_random_sweep_from_descents():
+    """The sum over walks: l descents in a row have probability 1/(l + 1)!, and end one back or one on."""
+    for kd in np.linspace(0.0, math.pi, 9):
+        factor = 0.5 * math.cos(kd)
+        for steps in range(1, 25):
+            run, longer = 1.0 / math.factorial(steps + 1), 1.0 / math.factorial(steps + 2)
+            factor += 0.5**steps * (run * math.cos((steps - 1) * kd) + (run - longer) * math.cos((steps + 1) * kd))
+        assert theory.sweep_factor(kd) == pytest.approx(factor, abs=1e-13)
+    assert (1.0 - theory.sweep_factor(1e-3)) / 1e-6 == pytest.approx(Q, rel=1e-5)  # Eq. (q-randsweep)
+    assert theory.sweep_factor(1.784) > 0.0 > theory.sweep_factor(1.786)
+
+
+@pytest.mark.parametrize("sweeps", [1, 3, 10, 40])
+def test_roots_are_those_of_the_step(sweeps):
+    """w' = e w - (1 - e) v and v' = v + w': eigenvalues of the matrix that takes (v, w) from step to step."""
+    for kd in (0.05, 0.5, 2.0, 3.0):
+        e = theory.sweep_factor(kd) ** sweeps
+        roots = sorted(np.linalg.eigvals(np.array([[e, e], [e - 1.0, e]])), key=lambda root: (root.real, root.imag))
+        found = sorted(theory.step_roots(kd, sweeps), key=lambda root: (root.real, root.imag))
+        assert np.allclose(found, roots, rtol=0.0, atol=1e-9)
+        assert all(root.imag == 0.0 for root in found) == (sweeps % 2 == 1 and kd > 1.785)
+    value = theory.step_roots(K, SWEEPS)[0]  # long waves: the paper's
+    assert cmath.phase(value) == pytest.approx(theory.frequency(K, Q, SWEEPS, 1.0, 1.0), rel=2e-3)
+    assert -1.0 / math.log(abs(value)) == pytest.approx(theory.damping_time(K, Q, SWEEPS, 1.0, 1.0), rel=2e-3)
+
+
+def test_diffusion_and_source_of_a_parallel_update():
+    """R = b x^2 and v = a x put into Eq. (1d-update) for every i at once: dR is D R'' - beta v', with q = 1/2."""
+    d, m, dt, iteration, a, b = 0.2, 3.0, 0.05, 0.7, 1.3, 2.1
+    x = d * np.arange(5)  # contacts; the grains lie half a diameter to either side
+    force, left, right = b * x**2, a * (x - 0.5 * d), a * (x + 0.5 * d)
+    new = m / (2.0 * dt) * (left - right)[1:-1] + 0.5 * (force[:-2] + force[2:])
+    change = (new - force[1:-1]) / iteration
+    big_d = theory.force_diffusion(theory.Q_PARALLEL, d, iteration)  # Eq. (D1)
+    beta = theory.force_source(theory.Q_PARALLEL, m, d, dt, iteration)  # Eq. (beta1)
+    assert change == pytest.approx(big_d * 2.0 * b - beta * a)
+
+
+def test_source_of_a_random_sweep():
+    """The same ring of contacts, one random sweep at R = 0 and v = a x: dR = -beta v' on average."""
+    d, m, dt, a, n = 0.2, 3.0, 0.05, 1.3, 400
+    rng, mean = np.random.default_rng(1), []
+    for _ in range(40):
+        force = np.zeros(n)
+        for i in rng.permutation(n):  # v_i - v_i+1 = -a d everywhere
+            force[i] = -m * a * d / (2.0 * dt) + 0.5 * (force[i - 1] + force[(i + 1) % n])
+        mean.append(force.mean())
+    error = np.std(mean, ddof=1) / math.sqrt(40.0)
+    assert np.mean(mean) == pytest.approx(-theory.force_source(Q, m, d, dt, 1.0) * a, abs=4.0 * error)
+    assert error < 0.01 * abs(np.mean(mean))
+
+
+@pytest.mark.parametrize(("q", "sweeps", "d", "m", "dt"), CASES)
+def test_modulus_and_lengths_of_a_step(q, sweeps, d, m, dt):
+    """beta is the force over the strain of a chain of springs kappa, and makes the sound: c^2 = beta d/m."""
+    beta = theory.elastic_modulus(q, sweeps, m, d, dt)  # Eq. (beta2)
+    assert beta == pytest.approx(sweeps * theory.force_source(q, m, d, dt, dt))  # N_I sweeps of Eq. (beta1)
+    assert beta == pytest.approx(theory.stiffness(q, sweeps, m, dt) * d)
+    assert beta * d / m == pytest.approx(theory.sound_velocity(q, sweeps, d, dt) ** 2)
+    assert theory.sound_length(q, sweeps, d) == pytest.approx(theory.sound_velocity(q, sweeps, d, dt) * dt)
+    assert theory.sound_length(q, sweeps, d) == pytest.approx(theory.critical_wave_length(q, sweeps, d) / math.pi)

@@ -7,6 +7,7 @@ and q is the diffusion constant of the order in units of d^2 per sweep.
 
 from __future__ import annotations
 
+import cmath
 import math
 
 Q_RANDOM = (4.0 * math.sqrt(math.e) - 5.0) / 2.0  # Eq. (q-randsweep), 0.797
@@ -28,9 +29,41 @@ Q = {
 }
 
 
+def sweep_factor(kd: float) -> float:
+    """lambda(kd): mean factor by which one random sweep multiplies a wave of force of any length in an endless chain.
+
+    Worked out on the page of the target `dispersion`: cos(kd) + 2 Re (1 - exp(-ikd))^2 (exp(z) - 1 - z) with
+    z = exp(ikd)/2. For long waves it is 1 - q (kd)^2 with Eq. (q-randsweep); beyond kd = 1.785 it is negative.
+    """
+    z = 0.5 * cmath.exp(1j * kd)
+    return math.cos(kd) + 2.0 * ((1.0 - cmath.exp(-1j * kd)) ** 2 * (cmath.exp(z) - 1.0 - z)).real
+
+
+def force_diffusion(q: float, d: float, iteration: float) -> float:
+    """D = q d^2/dt* (m^2 per unit of t*), Eq. (D1); dt* = `iteration` is what a sweep is taken to last.
+
+    q = 1/2, Eq. (q1), for a parallel update and Eq. (q-randsweep) for the random sweep. The wave form is
+    dR/dt* = D d^2R/dx^2 - beta dv/dx, Eq. (contin-forceiter).
+    """
+    return q * d * d / iteration
+
+
+def force_source(q: float, m: float, d: float, dt: float, iteration: float) -> float:
+    """beta = q m d/(dt dt*) (kg m/s per unit of t*), Eq. (beta1): what a gradient of velocity adds to forces."""
+    return q * m * d / (dt * iteration)
+
+
 def diffusion_constant(q: float, sweeps: float, d: float, dt: float) -> float:
-    """D = q N_I d^2/dt (m^2/s), Eq. (D2)."""
-    return q * sweeps * d * d / dt
+    """D = q N_I d^2/dt (m^2/s), Eq. (D2): Eq. (D1) with dt = N_I dt*, as in Eq. (contin-forceiter2)."""
+    return force_diffusion(q, d, dt / sweeps)
+
+
+def elastic_modulus(q: float, sweeps: float, m: float, d: float, dt: float) -> float:
+    """beta = q N_I m d/dt^2 (N), Eq. (beta2): Eq. (beta1) with dt = N_I dt*; kappa d, force over strain of a chain.
+
+    With m dv/dt = -d dR/dx, Eqs. (dv2) and (contin-veloc-update), it makes waves, Eq. (wave-eq), of c^2 = beta d/m.
+    """
+    return force_source(q, m, d, dt, dt / sweeps)
 
 
 def sound_velocity(q: float, sweeps: float, d: float, dt: float) -> float:
@@ -48,8 +81,22 @@ def frequency(k: float, q: float, sweeps: float, d: float, dt: float) -> float:
 
 
 def step_frequency(k: float, q: float, sweeps: float, d: float, dt: float) -> float:
-    """omega(k) (rad/s) when steps are counted one by one: cos(omega dt) = exp(-q N_I (k d)^2/2), for every k."""
+    """omega(k) (rad/s) when steps are counted one by one: cos(omega dt) = exp(-q N_I (k d)^2/2), for every k.
+
+    Grains are taken as a continuum; `step_roots` counts them too, for the random sweep.
+    """
     return math.acos(math.exp(-0.5 * q * sweeps * (k * d) ** 2)) / dt
+
+
+def step_roots(kd: float, sweeps: int) -> tuple[complex, complex]:
+    """What a step of N_I random sweeps multiplies the two waves of this length by, grains and steps counted one by one.
+
+    exp((-1/tau + i omega) dt) and its conjugate: e +- sqrt(e^2 - e), e = lambda(kd)^N_I. For odd N_I and kd > 1.785 e
+    is negative and both are real: the one above 0 is overdamped, the other changes sign in every step.
+    """
+    e = sweep_factor(kd) ** sweeps
+    root = cmath.sqrt(e * e - e)
+    return e + root, e - root
 
 
 def damping_time(k: float, q: float, sweeps: float, d: float, dt: float) -> float:
@@ -58,8 +105,13 @@ def damping_time(k: float, q: float, sweeps: float, d: float, dt: float) -> floa
 
 
 def critical_wave_number(q: float, sweeps: float, d: float, dt: float) -> float:
-    """k_c = 2c/D (1/m), Eq. (k_c): shorter waves are overdamped."""
+    """k_c = 2c/D (1/m), Eq. (k_c): in the continuum shorter waves are overdamped."""
     return 2.0 * sound_velocity(q, sweeps, d, dt) / diffusion_constant(q, sweeps, d, dt)
+
+
+def sound_length(q: float, sweeps: float, d: float) -> float:
+    """l_sound = c dt = sqrt(q N_I) d (m), Eq. (lsound): how far sound travels in one step; half of l_diff."""
+    return math.sqrt(q * sweeps) * d
 
 
 def critical_wave_length(q: float, sweeps: float, d: float) -> float:

@@ -153,7 +153,11 @@ class Report:
                 f"grains were struck more often within a step than can be followed; {self._fewer_blows(auto)}"
             )
         meter = self.rigidity
-        if meter["verdict"] == "soft":
+        if meter["verdict"] == "soft" and not meter["plain"]:
+            missing = meter["momentum_error"]
+            told = "" if missing is None else f"{missing:.0%} of the load did not arrive within the last step; "
+            yield f"soft: {told}{meter['solver']} ended too early, raise max_sweeps or lower epsilon"
+        elif meter["verdict"] == "soft":
             yield (
                 f"soft: {meter['sweeps']:.0f} sweeps a step carry news {meter['diffusion_length']:.2g} m through a "
                 f"cluster of {meter['extent']:.2g} m, as if grains were springs of {meter['stiffness']:.2g} N/m; "
@@ -218,6 +222,7 @@ class Report:
             ("overlap", f"{self.mean_overlap:.2e} mean, {self.max_overlap:.2e} largest (over the mean radius)"),
             ("", f"{self.max_overlap_of_run:.2e} largest in the whole run"),
             ("rigidity", _rigidity(self.rigidity)),
+            *elasticity(self.rigidity),
             ("kinetic energy", f"{self.kinetic_energy:.4g} J"),
             ("displacement", f"{self.max_displacement_over_radius:.2g} radii in one step at most"),
             *((f"force on {name}", _vector(force)) for name, force in self.wall_force.items()),
@@ -245,9 +250,25 @@ def _rigidity(meter: dict[str, Any]) -> str:
         return "loose: no cluster carries a force"
     if meter["momentum_error"] is not None:
         reach = f"{meter['momentum_error']:.1%} of the load missing in the last step"
-    else:
+    elif meter["plain"]:
         reach = f"diffusion length {meter['diffusion_length']:.3g} m"
+    else:
+        reach = f"as many plain sweeps would reach {meter['diffusion_length']:.3g} m"
     return f"{meter['verdict']}: {reach}, largest cluster {meter['cluster']:,} grains over {meter['extent']:.3g} m"
+
+
+def elasticity(meter: dict[str, Any]) -> list[tuple[str, str]]:
+    """What the chain theory says of unfinished sweeps (item 62), or why it says nothing."""
+    if not meter["plain"]:
+        letters = "kappa, gamma, c, l_diff and lambda_c"
+        return [("elasticity", f"{letters} do not apply: they belong to plain sweeps, not to {meter['solver']}")]
+    if not meter["sweeps"]:
+        return [("elasticity", "kappa, gamma, c, l_diff and lambda_c are unknown: no sweep has found a load")]
+    return [
+        ("elasticity", f"kappa = {meter['stiffness']:.3g} N/m, gamma = {meter['viscosity']:.3g} N s/m"),
+        ("", f"c = {meter['sound_velocity']:.3g} m/s, l_diff = {meter['diffusion_length']:.3g} m,"
+             f" lambda_c = {meter['critical_wave_length']:.3g} m"),
+    ]  # fmt: skip
 
 
 def _entered(flow: dict[str, float]) -> str:

@@ -26,6 +26,8 @@ class Rigidity:
     mass_ratio : mass of the cluster and of the pistons on it over that of its grains, were all as its median grain
     rigid_sweeps : N_I for which l_diff would be 2 L, times the mass ratio
     momentum_error : share of the load that the last step failed to carry, where its criterion measured it, else None
+    plain  : whether sweeps were plain ones; l_diff, c, lambda_c, kappa and gamma are those of as many plain sweeps
+    solver : what made them, in words
     """
 
     sweeps: float
@@ -40,6 +42,8 @@ class Rigidity:
     rigid_sweeps: int
     momentum_error: float | None = None
     mass_ratio: float = 1.0
+    plain: bool = True
+    solver: str = "plain sweeps"
 
     @property
     def verdict(self) -> str:
@@ -71,8 +75,10 @@ def rigidity(simulation: Simulation, sweeps: float | None = None) -> Rigidity:
     n_i = float(simulation.tally.load_sweeps if sweeps is None else sweeps)
     error = simulation.last_solve.momentum_error
     q = theory.Q[type(simulation.solver.order).__name__]
+    own = type(simulation.solver).__name__  # of a solver that is not ours nothing is known
+    plain, solver = getattr(simulation.solver, "plain", False), getattr(simulation.solver, "name", own)
     if not bodies.count:
-        return Rigidity(n_i, q, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0.0, 0)
+        return Rigidity(n_i, q, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0.0, 0, plain=plain, solver=solver)
     d, m = 2.0 * float(bodies.radius.mean()), float(bodies.mass.mean())
     pressed = contacts.forces[:, 0] > 0.0
     clusters = find_clusters(contacts.pairs, pressed, bodies.position, bodies.radius)
@@ -91,4 +97,6 @@ def rigidity(simulation: Simulation, sweeps: float | None = None) -> Rigidity:
         rigid_sweeps=theory.rigid_sweeps(extent, d, q, RIGID, max(ratio, 1.0)),
         momentum_error=error if math.isfinite(error) else None,
         mass_ratio=ratio,
+        plain=plain,
+        solver=solver,
     )

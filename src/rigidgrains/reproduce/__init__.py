@@ -9,9 +9,12 @@ TARGETS = {
     for target in (
         Target("graphs", "Signorini and Coulomb graphs traced by the shock law", "graphs"),
         Target("collision", "two-step shock, energy pumping, inelastic collapse", "collision"),
-        Target("diffusion", "the diffusion constant q of every order", "diffusion"),
-        Target("oscillation", "the chain that rings: 50 disks against a wall", "oscillation"),
+        Target("diffusion", "the diffusion constant q of every order, and of packings", "diffusion", ("packings",)),
+        Target(
+            "oscillation", "the chain that rings: 50 disks against a wall", "oscillation", ("chain", "oscill-start")
+        ),
         Target("dispersion", "frequency and damping of several modes", "dispersion"),
+        Target("front", "a front and its time of flight, with fixed and with fluctuating sweeps", "front"),
         Target("packing-waves", "sound in a packing of 1000 disks", "packing_waves"),
         Target("thought-experiment", "how deep a sudden load reaches", "thought_experiment"),
         Target("iterations", "sweeps and cost against system size", "iterations"),

@@ -2,7 +2,8 @@
 
 Forces diffuse from the end where they are given: after N_I sweeps dR = dF erfc(x/l_diff), Eq. (difflength), so the
 momentum dF dt lies below the surface as a half Gaussian exp(-x^2/l_diff^2) of mean depth l_diff/sqrt(pi). A wall at
-depth L mirrors it: the share of dF that the wall carries is 2 (erfc(L/l_diff) - erfc(3 L/l_diff) + ...).
+depth L mirrors it: the share of dF that the wall carries is 2 (erfc(L/l_diff) - erfc(3 L/l_diff) + ...). Rows are held
+against the same with grains counted one by one, see `counted`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from ..simulation import Simulation
 from ..solve.criteria import FixedSweeps, LocalCriterion
 from ..solve.sweeps import Sweeps
-from ..theory import Q_RANDOM, diffusion_length, rigid_sweeps
+from ..theory import Q_RANDOM, diffusion_length, rigid_sweeps, sweep_factor
 from .base import INKS, Result, Row, Tick, new_figure
 from .chain import chain
 from .diffusion import lattice, lay
@@ -43,8 +44,12 @@ def run(quick: bool, tick: Tick) -> Result:
     for panel in axes.flat:
         panel.legend(fontsize=9)
     return Result(rows, figure, [
+        f"Chains of {SHORT} disks and more, a packing of {LAYERS} layers; l_diff is longer than 2 √(q N_I) d by "
+        f"{counted_depth(many[0]) / diffusion_length(Q_RANDOM, many[0], 1.0) - 1.0:.1%} at N_I = {many[0]}, where "
+        f"grains count, and by {counted_depth(many[-1]) / diffusion_length(Q_RANDOM, many[-1], 1.0) - 1.0:.2%} at "
+        f"{many[-1]}.",
         "When the sweeps stop early the momentum of a sudden load stays within about l_diff, as the paper says.",
-        "l_diff = L is not yet rigid: the wall then carries 31 % of dF, at l_diff = 2 L 89 %, at 3 L 99.5 %.",
+        "l_diff = L is not yet rigid: the wall then carries 32 % of dF, at l_diff = 2 L 89 %, at 3 L 99.5 %.",
     ])  # fmt: skip
 
 
@@ -61,6 +66,25 @@ def respond(disks: int, sweeps: int, seed: int) -> tuple[Array, Array]:
     return simulation.contacts.forces[along, 0] / LOAD - 1.0, -bodies.velocity[::-1, 0] / LOAD
 
 
+def counted(disks: int, sweeps: int) -> Array:
+    """Mean change of the contact forces over dF, from the loaded end down to the wall, grains counted one by one.
+
+    From the wall, R = 1 + sum of r cos(ki) over k = (j - 1/2) pi/n; each sweep multiplies r by lambda(k).
+    """
+    i = np.arange(disks)
+    k = (i + 0.5) * math.pi / disks
+    modes = np.cos(np.outer(i, k))
+    ends = np.where(i == 0, 0.5, 1.0)  # the contact at the wall is shared with a mirror image
+    left = -2.0 / disks * (ends @ modes) * np.array([sweep_factor(one) for one in k]) ** sweeps
+    return np.asarray((1.0 + modes @ left)[::-1])
+
+
+def counted_depth(sweeps: int) -> float:
+    """sqrt(pi) times the mean depth of the momentum in a long chain: that of disk j lies at j + 1/2."""
+    force = counted(10 * round(0.4 * diffusion_length(Q_RANDOM, sweeps, 1.0)) + 10, sweeps)
+    return math.sqrt(math.pi) * (0.5 + float(force.sum()))
+
+
 def _chain(profile: Any, depths: Any, many: tuple[int, ...], seeds: int) -> list[Row]:
     """Force profiles against erfc, and l_diff from the mean depth of the momentum."""
     disks = 10 * round(0.4 * diffusion_length(Q_RANDOM, many[-1], 1.0))
@@ -73,20 +97,25 @@ def _chain(profile: Any, depths: Any, many: tuple[int, ...], seeds: int) -> list
         length = math.sqrt(math.pi) * np.array([pair[1] @ place for pair in pairs])
         lengths.append(float(length.mean()))
         errors.append(float(length.std(ddof=1) / math.sqrt(seeds)))
-        rows.append(Row(f"l_diff in the chain, N_I = {sweeps}", theory, lengths[-1], 0.03 * theory + 3.0 * errors[-1],
-                        error=errors[-1], unit="d", source="Eq. (difflength)"))  # fmt: skip
+        expected = counted_depth(sweeps)
+        rows.append(Row(f"l_diff in the chain, N_I = {sweeps}", expected, lengths[-1],
+                        0.003 * expected + 3.0 * errors[-1], error=errors[-1], unit="d",
+                        source=f"Eq. (difflength), {theory:.3f} d, with grains counted"))  # fmt: skip
         if sweeps in SHOWN:
             ink, contact = INKS[SHOWN.index(sweeps)], np.arange(1, disks)
-            profile.plot(contact, force[:-1], "o", color=ink, ms=4, label=f"measured, N_I = {sweeps}")
+            profile.plot(contact, force[:-1], "o", color=ink, ms=4, mfc="none", label=f"measured, $N_I$ = {sweeps}")
             profile.plot(contact, [math.erfc(x / theory) for x in contact], color=ink, lw=1)
     profile.set(
-        xlabel="depth x (d)", ylabel="change of force / dF", xlim=(0, 80), title="Chain (lines: erfc(x/l_diff))"
+        xlabel="depth x (d)",
+        ylabel="change of force / dF",
+        xlim=(0, 80),
+        title="Chain (lines: erfc($x/l_{diff}$), Eq. (difflength))",
     )
-    depths.errorbar(many, lengths, errors, fmt="o", color=INKS[0], ms=6, label="chain, measured")
+    depths.errorbar(many, lengths, errors, fmt="o", color=INKS[0], ms=7, mfc="none", label="chain, measured")
     line = [diffusion_length(Q_RANDOM, sweeps, 1.0) for sweeps in many]
-    depths.loglog(many, line, color=INKS[0], lw=1, label="2 √(q N_I), Eq. (difflength)")
+    depths.loglog(many, line, color=INKS[0], lw=1, label=r"$2\sqrt{qN_I}$, Eq. (difflength)")
     rows.append(
-        Row("exponent of the depth in N_I, chain", 0.5, _power(many, lengths)[1], 0.02, source="Eq. (difflength)")
+        Row("exponent of the depth in N_I, chain", 0.5, _power(many, lengths)[1], 0.01, source="Eq. (difflength)")
     )
     return rows
 
@@ -119,16 +148,22 @@ def _packing(profile: Any, depths: Any, many: tuple[int, ...], seeds: int) -> li
         if sweeps in (8, 16, 32, 64):
             ink = INKS[number % len(INKS)]
             density = np.mean(shares, axis=0) / mass * mass.mean() / LAYER  # layers of 8 and 7 disks in turn
-            profile.plot(depth, density, "o", color=ink, ms=4, label=f"measured, N_I = {sweeps}")
+            profile.plot(depth, density, "o", color=ink, ms=4, mfc="none", label=f"measured, $N_I$ = {sweeps}")
             curve = 2.0 / math.sqrt(math.pi) / lengths[-1] * np.exp(-((depth / lengths[-1]) ** 2))
             profile.plot(depth, curve, color=ink, lw=1)
     profile.set(xlabel="depth x (d)", ylabel="momentum / dF dt, per d", xlim=(0, 30))
-    profile.set_title(f"Packing of {len(layer)} disks under a piston (lines: half Gaussians)")
+    profile.set_title(f"Packing of {len(layer)} disks under a piston (lines: half Gaussians)", fontsize=11)
     slope, exponent = _power(many, lengths)
-    depths.errorbar(many, lengths, errors, fmt="s", color=INKS[1], ms=6, label="packing, measured")
-    depths.loglog(many, slope * np.array(many) ** exponent, color=INKS[1], lw=1, label=f"fit, N_I^{exponent:.3f}")
-    depths.set(xlabel="sweeps N_I", ylabel="√π × mean depth of the momentum (d)", title="Depth of the momentum")
-    return [Row("exponent of the depth in N_I, packing", 0.5, exponent, 0.04, source="l_diff ~ √N_I, item 46")]
+    depths.errorbar(many, lengths, errors, fmt="s", color=INKS[1], ms=7, mfc="none", label="packing, measured")
+    depths.loglog(
+        many,
+        slope * np.array(many) ** exponent,
+        color=INKS[1],
+        lw=1,
+        label=f"fit from $N_I$ = {many[0]} on, $N_I^{{{exponent:.3f}}}$",
+    )
+    depths.set(xlabel="sweeps $N_I$", ylabel="√π × mean depth of the momentum (d)", title="Depth of the momentum")
+    return [Row("exponent of the depth in N_I, packing", 0.5, exponent, 0.02, source="l_diff ~ √N_I, item 46")]
 
 
 def _power(many: tuple[int, ...], lengths: list[float]) -> tuple[float, float]:
@@ -146,14 +181,16 @@ def _share(panel: Any, ratios: tuple[float, ...], seeds: int) -> list[Row]:
         x, error = diffusion_length(Q_RANDOM, sweeps, 1.0) / SHORT, float(values.std(ddof=1) / math.sqrt(seeds))
         shown.append((x, float(values.mean()), error))
         if ratio in (1.0, 2.0):
-            rows.append(Row(f"share of dF at the wall, l_diff = {ratio:g} L", _mirrored(x), shown[-1][1],
-                            0.03 + 3.0 * error, error=error, source="diffusion with a wall at L"))  # fmt: skip
+            expected = float(counted(SHORT, sweeps)[-1])
+            rows.append(Row(f"share of dF at the wall, l_diff = {ratio:g} L", expected, shown[-1][1],
+                            0.005 + 3.0 * error, error=error,
+                            source=f"diffusion with a wall at L, {_mirrored(x):.4f}, with grains counted"))  # fmt: skip
     x, share, error = np.array(shown).T
-    panel.errorbar(x, share, error, fmt="o", color=INKS[0], ms=6, label=f"measured, chain of {SHORT} disks")
+    panel.errorbar(x, share, error, fmt="o", color=INKS[0], ms=7, mfc="none", label=f"measured, chain of {SHORT} disks")
     curve = np.linspace(0.05, 3.1, 200)
-    panel.plot(curve, [_mirrored(value) for value in curve], color=INKS[1], label="diffusion equation")
-    panel.axvline(1.0, color=INKS[5], ls=":", lw=1, label="l_diff = L")
-    panel.set(xlabel="l_diff / L", ylabel="share of dF at the wall", title="When does the wall feel the load?")
+    panel.plot(curve, [_mirrored(value) for value in curve], color=INKS[1], label="diffusion equation with a wall at L")
+    panel.axvline(1.0, color=INKS[5], ls=":", lw=1, label="$l_{diff} = L$")
+    panel.set(xlabel="$l_{diff} / L$", ylabel="share of dF at the wall", title="When does the wall feel the load?")
     return rows
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -73,6 +74,9 @@ class AcceleratedSweeps(Sweeps):
     criterion: Criterion = field(default_factory=MomentumCriterion)
     hold: bool = False
     referee: int | None = None
+
+    name: ClassVar[str] = "accelerated sweeps"
+    plain: ClassVar[bool] = False
 
     def __post_init__(self, rigidity: float | None) -> None:
         super().__post_init__(rigidity)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from numpy.random import Generator
 
@@ -22,6 +23,9 @@ class RelaxedSweeps(Sweeps):
     """
 
     omega: float = 1.4
+
+    name: ClassVar[str] = "relaxed sweeps"
+    plain: ClassVar[bool] = False
 
     def __post_init__(self, rigidity: float | None) -> None:
         super().__post_init__(rigidity)

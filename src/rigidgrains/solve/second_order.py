@@ -42,6 +42,8 @@ class SecondOrder(Sweeps):
     max_grains: int = 5000
 
     unit: ClassVar[str] = "iterations of the second-order method"
+    name: ClassVar[str] = "the second-order method"
+    plain: ClassVar[bool] = False
 
     def __post_init__(self, rigidity: float | None) -> None:
         super().__post_init__(rigidity)

@@ -99,6 +99,8 @@ class Sweeps:
     rigidity: InitVar[float | None] = None
 
     unit: ClassVar[str] = "sweeps"  # what `SolveReport.sweeps` counts
+    name: ClassVar[str] = "plain sweeps"  # in words
+    plain: ClassVar[bool] = True  # whether forces diffuse as the chain theory says, see theory.py
 
     def __post_init__(self, rigidity: float | None) -> None:
         if rigidity is not None:

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..observe.report import elasticity
+
 if TYPE_CHECKING:
     from ..observe.report import Report
     from ..simulation import Simulation
@@ -150,6 +152,7 @@ def _report_rows(report: Report) -> Iterable[tuple[str, str]]:
         f"({_number(report.max_overlap_of_run)} of the run), over the mean radius",
     )
     yield "rigidity", _rigidity(report.rigidity)
+    yield "elasticity", "; ".join(text for _, text in elasticity(report.rigidity))
     yield "kinetic energy", _quantity(report.kinetic_energy, "J")
     yield "displacement", f"{_number(report.max_displacement_over_radius)} radii in one step at most"
     for wall, force in report.wall_force.items():
@@ -169,7 +172,8 @@ def _rigidity(meter: dict[str, Any]) -> str:
     cluster = f"largest cluster {meter['cluster']:,} grains over {_quantity(meter['extent'], 'm')}"
     if meter["momentum_error"] is not None:
         return f"{meter['momentum_error']:.1%} of the load missing in the last step; {cluster}"
-    return f"diffusion length {_quantity(meter['diffusion_length'], 'm')}; {cluster}"
+    reach = "diffusion length" if meter["plain"] else "as many plain sweeps would reach"
+    return f"{reach} {_quantity(meter['diffusion_length'], 'm')}; {cluster}"
 
 
 def _grain_rows(trajectory: Trajectory) -> Iterable[tuple[str, str]]:
