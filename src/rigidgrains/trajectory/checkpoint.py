@@ -36,7 +36,19 @@ if TYPE_CHECKING:
 
 Arrays = dict[str, NDArray[Any]]
 
-BODY = ("position", "radius", "mass", "motion", "orientation", "material", "force", "gravity", "friction", "id")
+BODY = (
+    "position",
+    "radius",
+    "mass",
+    "motion",
+    "orientation",
+    "material",
+    "force",
+    "torque",
+    "gravity",
+    "friction",
+    "id",
+)
 SOLVERS = "rigidgrains.solve."  # the only modules from which a file may name a class
 
 
