@@ -7,7 +7,7 @@ from .base import Target
 TARGETS = {
     target.name: target
     for target in (
-        Target("graphs", "Signorini and Coulomb graphs traced by the shock law", "graphs"),
+        Target("graphs", "Signorini and Coulomb graphs traced by the shock law", "graphs", ("onecontact",)),
         Target("collision", "two-step shock, energy pumping, inelastic collapse", "collision"),
         Target("diffusion", "the diffusion constant q of every order", "diffusion"),
         Target("oscillation", "the chain that rings: 50 disks against a wall", "oscillation"),
@@ -16,6 +16,7 @@ TARGETS = {
         Target("thought-experiment", "how deep a sudden load reaches", "thought_experiment"),
         Target("iterations", "sweeps and cost against system size", "iterations"),
         Target("springs", "the spring and dashpot counterpart", "springs"),
+        Target("order-bias", "the bias of ordered sweeps in a heap", "order_bias"),
         Target("criteria", "overlap against sweeps for each criterion", "criteria"),
     )
 }
