@@ -15,7 +15,7 @@ TARGETS = {
         Target("packing-waves", "sound in a packing of 1000 disks", "packing_waves", ("geometry2D",)),
         Target("thought-experiment", "how deep a sudden load reaches", "thought_experiment"),
         Target("iterations", "sweeps and cost against system size", "iterations"),
-        Target("springs", "the spring and dashpot counterpart", "springs"),
+        Target("springs", "the spring and dashpot counterpart", "springs", ("status",)),
         Target("order-bias", "the bias of ordered sweeps in a heap", "order_bias"),
         Target("criteria", "overlap against sweeps for each criterion", "criteria"),
     )
