@@ -170,8 +170,8 @@ def without_delta(studies: dict[str, Study], quick: bool, least: Any) -> list[Ro
         with_it, without = ({trial.epsilon: trial.sweeps.mean() for trial in study[kind]} for kind in ("local", "bare"))
         shared = set(with_it) & set(without)
         more = np.exp(np.mean([math.log(without[epsilon] / with_it[epsilon]) for epsilon in shared]))
-        rows.append(Row(f"{name}: sweeps without delta over those with it, same epsilon", least["delta"][k], float(more),
-                        rule="above", source="a cutoff for small forces is needed"))  # fmt: skip
+        rows.append(Row(f"{name}: sweeps without delta over those with it, same epsilon", least["delta"][k],
+                        float(more), rule="above", source="a cutoff for small forces is needed"))  # fmt: skip
     if not quick:
         local, bare = (studies["drum"][kind][-1].unsettled for kind in ("local", "bare"))
         rows += [
@@ -229,7 +229,8 @@ def ringing(panel: Any, seeds: int) -> list[Row]:
             misfits.append(sine.rms / np.ptp(place))
         error = float(np.std(ratios, ddof=1)) / math.sqrt(seeds)
         rows.append(Row(f"chain, {name}: omega over that of the mean N_I", expected, float(np.mean(ratios)),
-                        tolerance, error=error, source="Eq. (dispersion), item 57" if expected == 1.0 else LAG))  # fmt: skip
+                        tolerance, error=error,
+                        source=LAG if expected == LAGS else "Eq. (dispersion), item 57"))  # fmt: skip
         clock, size = theory * time / (2.0 * np.pi), np.abs(place).max()
         shown = clock < 3.0
         panel.plot(clock[shown], place[shown] / size, ".", color=ink, ms=4,

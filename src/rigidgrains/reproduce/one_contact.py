@@ -112,7 +112,7 @@ def show(panel: Any, contact: Contact) -> None:
         panel.plot(*centre, "o", color="#6b7785", ms=4, zorder=2)
         panel.plot(*zip(centre, point), color="#6b7785", lw=1.0, ls=(0, (4, 3)), zorder=2)
         panel.text(*(centre + (0.28 if k else 0.34) * t), f"grain {k}", ha="center", fontsize=12, color="#4a5560")
-        beside = centre - 0.08 * t if k else 0.5 * (centre + point) - 0.07 * t
+        beside = centre - 0.1 * n + 0.07 * t if k else 0.5 * (centre + point) - 0.07 * t
         panel.text(*beside, rf"$\mathbf{{l}}_{k}$", fontsize=12, color="#4a5560", ha="center", va="center")
     panel.plot(*zip(point - 0.75 * t, point + 0.75 * t), color="#9aa7b5", lw=1.0, zorder=2)
     scale = 0.85 / np.linalg.norm(contact.push)  # forces: R_n has the length 0.85

@@ -209,6 +209,7 @@ def draw(heap: Simulation, shown: dict[str, tuple[Simulation, Array]], down: Arr
         panel.set(xlim=(-0.5, width + 0.5), ylim=(-0.5, 2.0 * level + 1.0), xlabel="x (d)",
                   title=f"{EARLY} sweeps, {ORDERS[name][0]}")  # fmt: skip
         panel.set_yticks([])
+        panel.set_ylabel("direction of the sweep", labelpad=22)
     for ink, k in zip(INKS, range(len(ORDERS))):
         for values, sign in ((down, -1.0), (up, 1.0)):
             middle_value, bars = values[:, k].mean(axis=0), values[:, k].std(axis=0, ddof=1) / math.sqrt(len(values))

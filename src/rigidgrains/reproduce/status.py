@@ -28,7 +28,7 @@ from .base import INKS, Row, new_figure
 Array = NDArray[np.float64]
 
 MU, NEAR = 0.5, 0.99  # friction, and the slope over that at which the block would slide
-STIFF, TANGENTIAL = 1e5, 2.0 / 7.0  # of springs: m g/d, and the tangential one over that
+STIFF, TANGENTIAL = 1e4, 2.0 / 7.0  # of springs: m g/d, and the tangential one over that
 FAINT = 0.3  # damping over the critical one of a pair
 DT, SOFT = 0.01, 0.1 / math.sqrt(STIFF)  # time steps of both engines
 PULL = 1e-3  # speed of the wall
@@ -113,7 +113,7 @@ def rigid_block() -> Block:
         simulation.step()
         way.append(float(bodies.position[0, 0]))
         slides.append(bool(sliding(simulation.contacts)[0]))
-    return Block(DT * np.arange(1, 301), np.array(way), np.array(slides))
+    return Block(DT * np.arange(1.0, 301.0), np.array(way), np.array(slides))
 
 
 def soft_block(ramp: float) -> Block:
@@ -122,13 +122,13 @@ def soft_block(ramp: float) -> Block:
     bodies.position[0, 1] -= -tilted(0.0 if ramp else 1.0)[1] / STIFF
     springs = Springs(bodies, dt=SOFT, stiffness=STIFF, viscosity=DAMPING, tangential=TANGENTIAL)
     way, slides = [], []
-    steps = round(3.0 / SOFT)
+    steps = round(1.5 / SOFT)
     for _ in range(steps):
         bodies.gravity = tilted(min(1.0, springs.time / ramp) if ramp else 1.0)
         springs.step()
         way.append(float(bodies.position[0, 0]))
         slides.append(bool(sliding(springs.contacts)[0]))
-    return Block(SOFT * np.arange(1, steps + 1), np.array(way), np.array(slides))
+    return Block(SOFT * np.arange(1.0, steps + 1.0), np.array(way), np.array(slides))
 
 
 def sliding(contacts: Contacts) -> NDArray[np.bool_]:
