@@ -12,7 +12,7 @@ TARGETS = {
         Target("diffusion", "the diffusion constant q of every order", "diffusion"),
         Target("oscillation", "the chain that rings: 50 disks against a wall", "oscillation"),
         Target("dispersion", "frequency and damping of several modes", "dispersion"),
-        Target("packing-waves", "sound in a packing of 1000 disks", "packing_waves", ("geometry2D",)),
+        Target("packing-waves", "sound in a packing of disks", "packing_waves", ("geometry2D",)),
         Target("thought-experiment", "how deep a sudden load reaches", "thought_experiment"),
         Target("iterations", "sweeps and cost against system size", "iterations"),
         Target("springs", "the spring and dashpot counterpart", "springs", ("status",)),

@@ -262,7 +262,8 @@ def show_study(panel: Any, name: str, study: Study) -> None:
     for ink, mark, (kind, trials) in zip(INKS, "osv", study.items()):
         x, y = [trial.sweeps.mean() for trial in trials], [trial.overlap for trial in trials]
         panel.loglog(x, y, mark + "-", color=ink, ms=6, lw=1.5, label=KINDS[kind][0])
-    panel.set(xlabel=r"mean sweeps  $\langle N_I \rangle$", ylabel="mean overlap  ($d$)", title=name)
+    panel.set(xlabel=r"mean sweeps  $\langle N_I \rangle$", ylabel="mean overlap  ($d$)",
+              title=rf"{name}: each point one $\varepsilon$, lines guide the eye")  # fmt: skip
     panel.legend(frameon=False, fontsize=9)
 
 

@@ -48,7 +48,7 @@ class Block:
 def study(quick: bool) -> tuple[list[Row], Figure]:
     """Both cases with both engines."""
     rigid, sudden, slow = rigid_block(), soft_block(0.0), soft_block(1.0)
-    heap = settle(60 if quick else 150)
+    heap = settle(60)
     found = {"contact dynamics": rigid_speeds(heap, 20 if quick else 100)}
     found["springs"] = soft_speeds(heap, 20 if quick else 100)
     elastic = tilted(1.0)[0] / (TANGENTIAL * STIFF)  # F_t/k_t, by which springs give way
