@@ -122,7 +122,7 @@ def soft_block(ramp: float) -> Block:
     bodies.position[0, 1] -= -tilted(0.0 if ramp else 1.0)[1] / STIFF
     springs = Springs(bodies, dt=SOFT, stiffness=STIFF, viscosity=DAMPING, tangential=TANGENTIAL)
     way, slides = [], []
-    steps = round(1.5 / SOFT)
+    steps = round(2.0 / SOFT)
     for _ in range(steps):
         bodies.gravity = tilted(min(1.0, springs.time / ramp) if ramp else 1.0)
         springs.step()
@@ -213,10 +213,10 @@ def draw(blocks: dict[str, Block], elastic: float, shares: dict[str, Array]) -> 
         left.plot(course.time, course.way / elastic, color=ink, lw=1.8, label=name)
         if course.slides.any():
             left.plot(course.time[course.slides], course.way[course.slides] / elastic, ".", ms=5, color=ink,
-                      label="its friction is exhausted")  # fmt: skip
+                      label="its friction is exhausted" if "once" in name else None)  # fmt: skip
     left.axhline(1.0, color=INKS[5], lw=1, ls="--", label="$F_t/k_t$: how far springs give way")
     left.set(xlabel=r"time  ($\sqrt{d/g}$)", ylabel="way of the block  ($F_t/k_t$)",
-             title=rf"Block on a slope of {NEAR:g} $\mu$", xlim=(0.0, 1.5))  # fmt: skip
+             title=rf"Block on a slope of {NEAR:g} $\mu$", xlim=(0.0, 2.0))  # fmt: skip
     left.legend(frameon=False, fontsize=9)
     for ink, (name, found) in zip(INKS, shares.items()):
         order = np.sort(np.maximum(found / PULL, 1e-14))
@@ -225,5 +225,5 @@ def draw(blocks: dict[str, Block], elastic: float, shares: dict[str, Array]) -> 
     right.set(xscale="log", xlabel="threshold $v_0/u$ of sliding, $u$ the speed of the wall", xlim=(1e-13, 10.0),
               ylabel="share of contacts with $|V_t| > v_0$", title="A heap whose side wall draws back",
               ylim=(0.0, 1.05))  # fmt: skip
-    right.legend(frameon=False, fontsize=9, loc="center left")
+    right.legend(frameon=False, fontsize=9, loc=(0.32, 0.45))
     return figure
