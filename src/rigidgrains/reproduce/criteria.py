@@ -78,8 +78,8 @@ class Trial:
 
 
 Study = dict[str, list[Trial]]
-# Bounds of one-sided rows, in the order of SITUATIONS. The paper has no numbers: those of the full run are two thirds of
-# the lower of two runs (see the page), so that a lost advantage is noticed; quick runs have too few steps for that.
+# Bounds of one-sided rows, in the order of SITUATIONS. The paper has no numbers: those of the full run are two thirds
+# of the lower of two runs (see the page), so that a lost advantage is noticed; quick runs have too few steps for that.
 FULL = {"local": (950.0, 1200.0, 1200.0), "global": (22.0, 55.0, 63.0), "price": (8.5, 2.1, 3.3), "varies": 3.3,
         "delta": (4.9, 1.7, 2.3), "spread": (0.5, 0.4, 0.6)}  # fmt: skip
 QUICK = {"local": (4.0,) * 3, "global": (4.0,) * 3, "price": (1.5,) * 3, "varies": 1.5, "delta": (1.5,) * 3,
