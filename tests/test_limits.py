@@ -37,10 +37,10 @@ def test_walls_are_planes_boxes_cylinders_and_pistons():
         refused(f"unknown key '{key}'", piston=[{"name": "lid", "point": [0, 1], "normal": [0, -1], key: 1.0}])
 
 
-def test_forces_of_a_scene_are_constant_and_without_torque():
+def test_forces_and_torques_of_a_scene_are_constant():
     grains = [{"name": "one", "positions": [[0, 0]], "radius": 1.0}]
     refused("force", grains=grains, force=[{"grains": "one", "force": ["t", 0]}])
-    refused("unknown key 'torque'", grains=grains, force=[{"grains": "one", "force": [0, 0], "torque": 1.0}])
+    refused("torque", grains=grains, force=[{"grains": "one", "torque": "t"}])
     for key in ("drag", "fluid", "field"):
         refused(f"unknown key '{key}'", **{key: 1.0})
 

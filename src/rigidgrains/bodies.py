@@ -45,6 +45,7 @@ class Bodies:
     orientation : (n,) rad in 2D, (n, 4) unit quaternions (w, x, y, z) in 3D
     material  : (n,) row of each grain in the friction table, and in the tables of laws; see laws/tables.py
     force     : (n, 3) N, external force without gravity; (0, 3) when there is none
+    torque    : (n, 3) N m, external torque about the centre, along z in 2D; (0, 3) when there is none
     gravity   : (3,) m/s^2
     friction  : (k, k) coefficient of each pair of materials
     walls     : the walls that are there; wall w has motion row n + w
@@ -79,6 +80,7 @@ class Bodies:
     stage: Stage | None = None
     springs: list[Spring] = field(default_factory=list)
     pull: Array = field(default_factory=lambda: np.zeros((0, 3)))
+    torque: Array = field(default_factory=lambda: np.zeros((0, 3)))
 
     def __post_init__(self) -> None:
         if len(self.id) != self.count:

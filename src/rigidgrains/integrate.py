@@ -7,16 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .bodies import Bodies, S, V
 from .compiled import kernel
+from .detect.shapes import Cylinder
 from .flow import deform, free_flow
 from .stage.course import means
 from .stage.formula import NoValue
 from .stage.spring import set_springs
 from .threads import in_parts
+
+if TYPE_CHECKING:
+    from .contacts import Contacts
 
 
 def free_velocity(bodies: Bodies, time: float, dt: float) -> None:
@@ -29,6 +34,8 @@ def free_velocity(bodies: Bodies, time: float, dt: float) -> None:
     in_parts(lambda first, last: _accelerate(first, last, bodies.motion, kick), n)
     if len(bodies.force):
         in_parts(lambda first, last: _push(first, last, bodies.motion, bodies.force, bodies.mass, dt), n)
+    if len(bodies.torque):
+        in_parts(lambda first, last: _twist(first, last, bodies.motion, bodies.torque, bodies.radius, dt), n)
     if bodies.springs:
         with of("springs"):
             set_springs(bodies, time, dt)
@@ -73,6 +80,25 @@ def move(bodies: Bodies, dt: float) -> float:
     return float(max(in_parts(lambda first, last: _translate(first, last, bodies.position, *what), n)))
 
 
+def past_walls(bodies: Bodies, contacts: Contacts, dt: float) -> tuple[float, str]:
+    """The largest displacement round a curved wall over its curvature, of grains that it holds; and the wall's name."""
+    most, where = 0.0, ""
+    for row, (wall, rows) in enumerate(zip(bodies.walls, contacts.wall_rows), start=bodies.count):
+        shape = wall.shape
+        if not isinstance(shape, Cylinder):
+            continue
+        some = contacts.pairs[rows, 0][contacts.forces[rows, 0] > 0.0]
+        curvature = shape.curvature(bodies.radius[some])
+        if not (sharp := (curvature < bodies.radius[some]) & (curvature > 0.0)).any():
+            continue
+        way = dt * (bodies.motion[some, V] - bodies.motion[row, V])
+        across = np.linalg.norm(way - (way @ shape.axis)[:, None] * shape.axis, axis=1)
+        farthest = float((across[sharp] / curvature[sharp]).max())
+        if farthest > most:
+            most, where = farthest, wall.name
+    return most, where
+
+
 @kernel
 def _accelerate(first, last, motion, kick):  # type: ignore[no-untyped-def]
     """Add the same velocity to all."""
@@ -88,6 +114,14 @@ def _push(first, last, motion, force, mass, dt):  # type: ignore[no-untyped-def]
     for i in range(first, last):
         for a in range(3):
             motion[i, a] += dt * force[i, a] / mass[i]
+
+
+@kernel
+def _twist(first, last, motion, torque, radius, dt):  # type: ignore[no-untyped-def]
+    """External torques of single grains: I dw = T dt, in terms of s = r w and r^2/I."""
+    for i in range(first, last):
+        for a in range(3):
+            motion[i, 3 + a] += dt * torque[i, a] * motion[i, 7] / radius[i]
 
 
 @kernel

@@ -185,12 +185,14 @@ class Simulation:
             self.neighbours = Neighbours()
             raise
         self.contacts.conclude()
-        displacement = integrate.move(bodies, self.dt)
+        displacement, at = integrate.move(bodies, self.dt), ""
+        if (past := integrate.past_walls(bodies, self.contacts, self.dt))[0] > displacement:
+            displacement, at = past
         self._clock.steps += 1
         if self.auto is not None:
             self._sizes.append(self.dt)
         self.whole, self.midway = True, False
-        self.tally.add(self.last_solve, self.contacts.count, displacement, self.contacts.deepest, self.dt)
+        self.tally.add(self.last_solve, self.contacts.count, displacement, self.contacts.deepest, self.dt, at)
         self.tally.book(self.contacts.ledger)
 
     def _find_forces(self) -> SolveReport:

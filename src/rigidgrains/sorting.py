@@ -34,7 +34,7 @@ Number = NDArray[np.int32]
 LEAST = 30_000  # grains: fewer stay in the cache in any order
 EVERY = 64  # steps: how often to look
 WORTH = 2.0  # times as far in memory, on a geometric average, as neighbours need to be
-PER_GRAIN = ("position", "radius", "mass", "orientation", "material", "id", "force", "pull", "image")
+PER_GRAIN = ("position", "radius", "mass", "orientation", "material", "id", "force", "torque", "pull", "image")
 
 
 def sort_grains(simulation: Simulation) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .bodies import Bodies, V, top_speed
 from .compiled import kernel
 from .detect.neighbours import Neighbours
-from .detect.shapes import Plane
+from .detect.shapes import Cylinder, Plane
 from .flow import strain_rates
 from .stage.course import values
 from .walls import Drive, Wall
@@ -64,7 +64,7 @@ class AutoStep:
     grain crosses more than an eighth of it. Where grains rebound, a step is taken again, half as long, as long as blows
     that it could not follow (laws/blows.py) lose more than a share of the energy that blows bring.
 
-    travel   : over the smallest radius
+    travel   : over the smallest radius; at a rod thinner than that over the rod's
     loss     : that share of the energy, sum of m_n V_n^2/2 over the contacts that collide, in a step
     longest  : s, no step is longer; shortest : s, none is shorter, whatever moves
     wish     : s, the last step as the motion allowed it; steps that end a run may be shorter
@@ -112,7 +112,8 @@ class AutoStep:
 
         before : (bodies, 6) v and s at the beginning of the step
         """
-        reach = self.travel * float(bodies.radius.min(initial=math.inf))
+        smallest = float(bodies.radius.min(initial=math.inf))
+        reach = self.travel * smallest
         pairs, rate = neighbours.pairs, 1.0 / dt
         least = _pair_limit(
             pairs.start,
@@ -138,7 +139,7 @@ class AutoStep:
             least = _wall_limit(
                 listed.grains, gap, normal, before, bodies.motion, start, own,
                 AT_REST if flat else wall.surface_velocity(AT_REST[0], bodies.position[listed.grains]),
-                flat, reach, rate, least,
+                flat, self.travel * min(smallest, _thickness(wall)), rate, least,
             )  # fmt: skip
         return max(least, self.shortest)
 
@@ -162,10 +163,19 @@ def _load(wall: Wall, bodies: Bodies) -> float:
     return wall.stress.value(0.0) * wall.present_area(bodies.walls)
 
 
+def _thickness(wall: Wall) -> float:
+    """m, the radius of a rod, by which it bends away from grains; infinite for other walls."""
+    rod = isinstance(wall.shape, Cylinder) and not wall.shape.inside
+    return wall.shape.radius if rod else math.inf  # type: ignore[attr-defined]
+
+
 def _pull(bodies: Bodies) -> float:
-    """m/s^2, the most that gravity and given forces do to a grain."""
+    """m/s^2, the most that gravity, given forces and torques do to a grain."""
     pull = bodies.gravity + (bodies.force / bodies.mass[:, None] if len(bodies.force) else np.zeros((1, 3)))
-    return float(np.linalg.norm(pull, axis=1).max())
+    most = np.linalg.norm(pull, axis=1)
+    if len(bodies.torque):  # a torque T becomes a push through friction, T/r at most
+        most = most + np.linalg.norm(bodies.torque, axis=1) / (bodies.mass * bodies.radius)
+    return float(most.max())
 
 
 def _within_cell(bodies: Bodies) -> float:

@@ -18,9 +18,9 @@ def scatter(links: Links, on_i: Array, on_j: Array) -> Array:
 
 
 def momentum(links: Links) -> list[Check]:
-    """m (v - v_before) = dt (m g + F + sum of R), I (w - w_before) = dt sum of torques; pistons along their normal.
+    """m (v - v_before) = dt (m g + F + sum of R), I (w - w_before) = dt (T + sum of torques).
 
-    In a cell that deforms v is the velocity about its flow, which takes dt m L v from it.
+    Pistons along their normal. In a cell that deforms v is the velocity about its flow, which takes dt m L v from it.
     """
     state, dt = links.state, links.state.dt
     net = scatter(links, -links.force, links.force)
@@ -38,7 +38,7 @@ def momentum(links: Links) -> list[Check]:
         : state.n
     ]
     inertia = state.inertia[:, None]
-    wound, spun = inertia * (state.spin - state.spin_before), dt * torque
+    wound, spun = inertia * (state.spin - state.spin_before), dt * (state.torque + torque)
 
     def place(i: int) -> str:
         return f"{state.grain(i)} gained {gained[i]} N s where {_forces_on(links, i)} give {given[i]} N s"
@@ -76,6 +76,7 @@ def energy(links: Links, tolerance: float) -> tuple[list[Check], dict[str, float
         "work of gravity": float(((state.mass[:, None] * way) @ state.gravity).sum())
         + sum(wall.mass * float(state.gravity @ n) * dt * float(state.wall_velocity[w] @ n) for w, wall, n in pistons),
         "work of external forces": float((state.force * way).sum()),
+        "work of external torques": dt * float((state.torque * state.spin).sum()),
         "work of walls": -dt
         * float((dot(links.force, links.surface_velocity) + dot(links.torque, spins[links.j]))[driven].sum()),
         "work of loads": sum(wall.load * dt * float(state.wall_velocity[w] @ n) for w, wall, n in pistons),
@@ -93,7 +94,7 @@ def energy(links: Links, tolerance: float) -> tuple[list[Check], dict[str, float
     scale = (
         kinetic_energy(state, state.velocity, state.spin, state.wall_velocity)
         + kinetic_energy(state, state.velocity_before, state.spin_before, before)
-        + dt * float((speed * (state.mass * size(state.gravity) + length(state.force))).sum())
+        + dt * float(((speed + state.radius * length(state.spin)) * state.weight).sum())
         + dt * float((links.size * links.speed).sum())
         + sum(abs(term) for term in numbers[1:])
     )
@@ -116,6 +117,8 @@ def energy(links: Links, tolerance: float) -> tuple[list[Check], dict[str, float
         notes.append(f"{', '.join(sources[:-1])} or {sources[-1]} give {dt * created.sum():.3g} J")
     if not links.attraction.any():
         terms.pop("work of attraction")
+    if not state.torque.any():
+        terms.pop("work of external torques")
     if not state.flow.moves:
         terms.pop("work of the cell")
     passive = worst_of("dissipation", _over(given, near), tolerance, "force times speed", place, SWEEPS)
@@ -135,8 +138,7 @@ def _impulse(links: Links, press: Array) -> Array:
     near = state.speed.copy()
     np.maximum.at(near, links.i, state.speed[links.j])
     np.maximum.at(near, links.j, state.speed[links.i])
-    weight = state.mass * size(state.gravity) + length(state.force)
-    return state.mass * (state.speed + near)[: state.n] + state.dt * (weight + press + links.typical)
+    return state.mass * (state.speed + near)[: state.n] + state.dt * (state.weight + press + links.typical)
 
 
 def _pistons(state: State, net: Array, press: Array) -> list[Check]:

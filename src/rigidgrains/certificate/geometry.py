@@ -151,6 +151,8 @@ def _arrays(state: State) -> dict[str, Array]:
     named: dict[str, Array] = {name: getattr(frame, name) for name in (*GRAINS, *WALLS)}
     if state.cell is not None and state.cell_origin is not None:
         named |= {"cell": state.cell, "cell_origin": state.cell_origin, "cell_rate": state.flow.rate}
+    if frame.external_torque is not None:
+        named["external_torque"] = frame.external_torque
     if frame.has_contacts:
         named |= {name: getattr(frame, name) for name in ("velocity_before", "spin_before")}
         named |= {f"contact {name}": getattr(frame.contacts, name) for name in ("point", "normal", "gap", "force")}
@@ -170,12 +172,12 @@ def _off_unit(state: State, miss: Array) -> list[str]:
 
 
 def _out_of_plane(named: dict[str, Array]) -> list[str]:
-    """What a disk must not have: z of vectors, x and y of spins."""
+    """What a disk must not have: z of vectors, x and y of spins and torques."""
     faults = []
     for name, array in named.items():
         if array.ndim != 2 or name in ("position", "contact point", "cell"):
             continue
-        bad = array[:, :2] if name.startswith("spin") else array[:, 2:]
+        bad = array[:, :2] if name.startswith(("spin", "external_torque")) else array[:, 2:]
         if bad.any():
             faults.append(f"{name} of row {int(np.flatnonzero(bad.any(axis=1))[0])} leaves the plane of the disks")
     return faults

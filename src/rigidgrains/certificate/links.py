@@ -112,7 +112,7 @@ class Links:
         rate = free_rate(state)
         if state.flow.moves:
             rate = rate - state.flow.pushed(pull.T @ self.branch)
-        return self.velocity_by(free, state.spin_before, surface, rate)
+        return self.velocity_by(free, state.free_spin, surface, rate)
 
     @cached_property
     def mu(self) -> Array:

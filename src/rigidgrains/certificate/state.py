@@ -36,6 +36,7 @@ class State:
         self.position, self.velocity = _double(frame.position), _double(frame.peculiar_velocity)
         self.spin = _double(frame.spin)
         self.radius, self.mass, self.force = _double(frame.radius), _double(frame.mass), _double(frame.external_force)
+        self.torque = np.zeros((self.n, 3)) if frame.external_torque is None else _double(frame.external_torque)
         self.gravity = _double(frame.gravity)
         self.inertia_share = 0.5 if frame.dimension == 2 else 0.4
         self.walls: list[Wall] = frame.walls
@@ -83,6 +84,17 @@ class State:
         """(n, 3) m/s, without contacts, Eq. (discr-free-veloc)."""
         pushed = self.velocity_before + self.dt * (self.gravity + self.force / self.mass[:, None])
         return self.flow.carried(pushed, self.dt)
+
+    @cached_property
+    def free_spin(self) -> Array:
+        """(n, 3) rad/s, without contacts."""
+        return np.asarray(self.spin_before + self.dt * self.torque / self.inertia[:, None])
+
+    @cached_property
+    def weight(self) -> Array:
+        """(n,) N, the size of what acts on each grain from outside; torques over the radius."""
+        pushes = self.mass * size(self.gravity) + length(self.force)
+        return np.asarray(pushes + length(self.torque) / self.radius)
 
     @cached_property
     def walls_before(self) -> list[Wall]:

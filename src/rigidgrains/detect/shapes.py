@@ -89,6 +89,14 @@ class Cylinder:
     def turns_in_itself(self, spin: Array) -> bool:
         return _parallel(spin, self.axis)
 
+    def curvature(self, radius: Array) -> Array:
+        """(m,) m, the way round the axis within which the contact of a grain of each radius changes altogether.
+
+        At a rod it is the rod's radius, since overlaps from the turn of a normal have to be small against that as well;
+        within a tube the radius of the circle on which the centre goes round, by which the normal turns.
+        """
+        return np.maximum(self.radius - radius, 0.0) if self.inside else np.full(len(radius), self.radius)
+
 
 @kernel
 def plane_gaps(grains: Index, position: Array, radius: Array, point: Array, normal: Array) -> Any:

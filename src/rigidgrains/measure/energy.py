@@ -23,8 +23,8 @@ class Energy:
 
     translation, rotation : of grains, about the flow of a cell that deforms; pistons : kinetic energy of guided pistons
     cell : kinetic energy of a cell under stress
-    potential : of grains and pistons under gravity, constant forces and loads, zero at the origin, and of springs. In a
-                periodic cell it falls on with each face that is crossed.
+    potential : of grains and pistons under gravity, constant forces and loads, zero at the origin, and of springs; none
+                of torques. In a periodic cell it falls on with each face that is crossed.
     """
 
     translation: float
@@ -51,7 +51,8 @@ class Budget:
     All in J (J/m in 2D).
 
     kinetic  : change of kinetic energy
-    gravity  : work of gravity on grains and pistons; forces : of constant forces and springs; loads : on pistons
+    gravity  : work of gravity on grains and pistons; loads : on pistons
+    forces   : work of constant forces, of torques and of springs
     walls    : work of driven walls on the grains; cell : of whoever prescribes rates and stresses of a cell
     returned : given by contacts that are made to part, where overlaps are removed or grains rebound: R_n times the way
     contacts : dissipated by sliding, rolling and closing gaps; with `returned` it is -dt R V, V at the end of the step
@@ -135,6 +136,8 @@ def energy_budget(source: Frame | Simulation) -> Budget:
         "walls": -dt * float((dot(found.force, surface) + dot(found.torque, turning[found.j]))[~guided].sum()),
         "cell": cell_work(frame, found),
     }
+    if frame.external_torque is not None:
+        work["forces"] += dt * float((double(frame.external_torque) * spin).sum())
     contacts = -dt * float(dot(found.force, _contact_velocity(frame, found, surface)).sum())
     returned = _returned(frame)
     contacts += returned

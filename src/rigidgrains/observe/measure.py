@@ -30,7 +30,7 @@ def spring_energy(bodies: Bodies, time: float) -> float:
 def potential_energy(bodies: Bodies) -> float:
     """Of grains in the field of gravity and under constant forces, and of pistons under gravity and load (J).
 
-    It is zero at the origin, and falls as bodies give way to those forces.
+    It is zero at the origin, and falls as bodies give way to those forces. Torques have no potential energy.
     """
     position = bodies.unwrapped
     energy = float(_height_energy(position, bodies.mass, bodies.gravity))

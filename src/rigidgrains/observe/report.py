@@ -29,7 +29,8 @@ class Report:
 
     max_overlap_of_run : the largest of any candidate in any step
     candidates : pairs that the solver looked at in the last step; contacts : those that carry a force
-    max_displacement_over_radius : of any grain in any one step
+    max_displacement_over_radius : of any grain in any one step; over the radius of curvature of a wall that it touches,
+                 where that is smaller
     wall_force : force of the grains on each wall (N) in the last step
     dt_range   : s, shortest and longest step of dt = "auto"
     inflows    : for each, grains and mass (kg) that entered, grains that came back, and what is due and waits for room
@@ -119,11 +120,13 @@ class Report:
         if bodies.stage is not None:
             report.inflows = {one.name: one.figures(simulation.time - simulation.dt) for one in bodies.stage.inflows}
             report.outlets = {one.name: one.figures() for one in bodies.stage.outlets}
-        report.warnings = list(report._warnings(tally.displaced_in or simulation.dt, simulation.auto))
+        report.warnings = list(
+            report._warnings(tally.displaced_in or simulation.dt, simulation.auto, tally.displaced_at)
+        )
         return report
 
-    def _warnings(self, dt: float, auto: AutoStep | None) -> Any:
-        """What to watch out for; dt (s) is the step in which a grain moved furthest."""
+    def _warnings(self, dt: float, auto: AutoStep | None, at: str = "") -> Any:
+        """What to watch out for; dt (s) is the step in which a grain moved furthest, `at` the curved wall beside it."""
         missed = self.asked_steps - self.converged_steps - self.exhausted_steps
         if missed > 0:
             sweeps = self.sweeps_unit == "sweeps"
@@ -143,9 +146,10 @@ class Report:
                 "of every attempt: grains may overlap there; use a smaller dt"
             )
         if self.max_displacement_over_radius > LARGE_DISPLACEMENT and (remedy := self._shorter(dt, auto)):
+            whose = f"of curvature of wall '{at}' " if at else ""
             yield (
-                f"a grain moved {self.max_displacement_over_radius:.2g} radii in one step: contact normals turn within "
-                f"a step and are taken as fixed; {remedy}"
+                f"a grain moved {self.max_displacement_over_radius:.2g} radii {whose}in one step: contact normals turn "
+                f"within a step and are taken as fixed; {remedy}"
             )
         if self.lost_share > LARGE_LOSS:
             yield (

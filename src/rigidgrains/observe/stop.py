@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..bodies import top_speed
+from ..bodies import INV_SPIN, top_speed
 from .base import Observer, StopRun
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ class StopWhenStatic(Observer):
     """Ends the run when no grain or piston was faster than `speed` (m/s), nor any surface by its spin, for a while.
 
     looks : how many looks in a row must be quiet
-    The quiet must last longer than it takes to reach that speed by gravity or by a force on a grain: grains about to
-    fall are slow, but not at rest.
+    The quiet must last longer than it takes to reach that speed by gravity, or by a force or torque on a grain: grains
+    about to fall are slow, but not at rest.
     """
 
     def __init__(self, speed: float, *, looks: int = 10) -> None:
@@ -45,6 +45,9 @@ class StopWhenStatic(Observer):
         bodies = simulation.bodies
         push = np.atleast_2d(bodies.gravity + (bodies.force / bodies.mass[:, None] if len(bodies.force) else 0.0))
         acceleration = np.linalg.norm(push, axis=1)
+        if len(bodies.torque):  # of the surface, r T/I
+            turning = np.linalg.norm(bodies.torque, axis=1) * bodies.motion[: bodies.count, INV_SPIN] / bodies.radius
+            acceleration = np.append(acceleration, turning)
         least = acceleration[acceleration > 0.0].min(initial=np.inf)
         self._wait = 2.0 * self.speed / float(least)
 

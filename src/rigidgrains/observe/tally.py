@@ -19,7 +19,8 @@ class Tally:
 
     exhausted : steps that no attempt brought to an end; weakened : steps whose forces would have given energy
     converged : steps that met the criterion, of those `asked` whether they do
-    displacement : largest of any grain in one step, over its radius; displaced_in : s, the length of that step
+    displacement : largest of any grain in one step, over its radius, or over the curvature of a wall that it touched;
+                   displaced_in : s, the length of that step; displaced_at : name of that wall
     deepest : m, largest overlap of any candidate
     load    : N, sum of |R| in the last step; None before the first
     lost    : J, that steps took beyond the law of restitution; taken : J, all that contacts took, where there is one
@@ -49,6 +50,7 @@ class Tally:
     stopped: str = ""
     asked: int | None = None
     compiling: float = 0.0
+    displaced_at: str = ""
 
     def __post_init__(self) -> None:
         """Earlier files hold sums over all steps instead of means over the load, and took all steps as asked."""
@@ -57,7 +59,9 @@ class Tally:
         if self.steps and self.load is None:
             self.found, self.squares = self.sweeps / self.steps, self.squares / self.steps
 
-    def add(self, solve: SolveReport, candidates: int, displacement: float, deepest: float, dt: float) -> None:
+    def add(
+        self, solve: SolveReport, candidates: int, displacement: float, deepest: float, dt: float, at: str = ""
+    ) -> None:
         """Count one step."""
         self._weigh(solve.sweeps, candidates * solve.mean_force)
         self.steps += 1
@@ -70,7 +74,7 @@ class Tally:
         self.exhausted += solve.exhausted
         self.weakened += solve.weakened < 1.0
         if displacement > self.displacement:
-            self.displacement, self.displaced_in = displacement, dt
+            self.displacement, self.displaced_in, self.displaced_at = displacement, dt, at
         self.deepest = max(self.deepest, deepest)
 
     def book(self, ledger: Ledger) -> None:

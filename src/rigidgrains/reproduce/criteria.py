@@ -28,6 +28,8 @@ Array = NDArray[np.float64]
 
 DENSITY = 4.0 / math.pi
 DISKS, SWEEPS, PUSH = 50, 40, 0.05  # the chain of the paper
+LAGS = 0.75  # omega of a chain under the local criterion over that of its mean N_I; a number of ours, see the page
+LAG = "item 57: qualitatively; the expected value is a measured one"
 MOST = 2000  # sweeps in a step, after which it counts as unsettled
 KINDS: dict[str, tuple[str, Callable[[float], Criterion]]] = {
     "local": (r"local, with $\delta = \varepsilon\langle|R|\rangle$", lambda epsilon: LocalCriterion(epsilon)),
@@ -76,6 +78,12 @@ class Trial:
 
 
 Study = dict[str, list[Trial]]
+# Bounds of one-sided rows, in the order of SITUATIONS. The paper has no numbers: those of the full run are two thirds
+# of the lower of two runs (see the page), so that a lost advantage is noticed; quick runs have too few steps for that.
+FULL = {"local": (950.0, 1200.0, 1200.0), "global": (22.0, 55.0, 63.0), "price": (8.5, 2.1, 3.3), "varies": 3.3,
+        "delta": (4.9, 1.7, 2.3), "spread": (0.5, 0.4, 0.6)}  # fmt: skip
+QUICK = {"local": (4.0,) * 3, "global": (4.0,) * 3, "price": (1.5,) * 3, "varies": 1.5, "delta": (1.5,) * 3,
+         "spread": (0.2,) * 3}  # fmt: skip
 
 
 def run(quick: bool, tick: Tick) -> Result:
@@ -96,7 +104,9 @@ def run(quick: bool, tick: Tick) -> Result:
     for panel, (name, study) in zip(panels[0], studies.items()):
         show_study(panel, name, study)
     show_sweeps(panels[1, 0], panels[1, 1], studies["drum"])
-    rows = [*working(studies), *efficiency(studies), *without_delta(studies, quick), *fluctuation(studies)]
+    least: Any = QUICK if quick else FULL
+    rows = [*working(studies, least), *efficiency(studies, least), *without_delta(studies, quick, least)]
+    rows += fluctuation(studies, least)
     rows += ringing(panels[1, 2], seeds=3 if quick else 12)
     tick(1.0)
     return Result(rows, figure, notes(studies))
@@ -116,12 +126,12 @@ def attempt(scene: Scene, criterion: Criterion, epsilon: float, steps: int) -> T
     return Trial(epsilon, np.array(sweeps, dtype=float), float(np.mean(overlap)), unsettled)
 
 
-def working(studies: dict[str, Study]) -> list[Row]:
+def working(studies: dict[str, Study], least: Any) -> list[Row]:
     """Both criteria work: a smaller epsilon gives a smaller overlap."""
     return [
-        Row(f"{name}, {kind}: overlap at the largest over that at the smallest epsilon", 4.0,
+        Row(f"{name}, {kind}: overlap at the largest over that at the smallest epsilon", least[kind][k],
             study[kind][0].overlap / study[kind][-1].overlap, rule="above", source="both criteria are working well")
-        for name, study in studies.items()
+        for k, (name, study) in enumerate(studies.items())
         for kind in ("local", "global")
     ]  # fmt: skip
 
@@ -141,45 +151,45 @@ def price(study: Study, kind: str) -> Array:
     return sweeps_for(study[kind], levels) / sweeps_for(study["local"], levels)
 
 
-def efficiency(studies: dict[str, Study]) -> list[Row]:
+def efficiency(studies: dict[str, Study], least: Any) -> list[Row]:
     """The criteria differ in efficiency, by a factor that depends on situation and accuracy."""
     factor = np.array([price(study, "global") for study in studies.values()])
     source = "significant differences in the efficiency"
     return [
-        *(Row(f"{name}: sweeps at equal overlap, global over local, largest", 1.5, float(row.max()), rule="above",
-              source=source) for name, row in zip(studies, factor)),
-        Row("the same factor, largest over smallest of all situations and overlaps", 1.5,
+        *(Row(f"{name}: sweeps at equal overlap, global over local, largest", least["price"][k], float(row.max()),
+              rule="above", source=source) for k, (name, row) in enumerate(zip(studies, factor))),
+        Row("the same factor, largest over smallest of all situations and overlaps", least["varies"],
             float(factor.max() / factor.min()), rule="above", source="depends on situation and accuracy"),
     ]  # fmt: skip
 
 
-def without_delta(studies: dict[str, Study], quick: bool) -> list[Row]:
+def without_delta(studies: dict[str, Study], quick: bool, least: Any) -> list[Row]:
     """Without delta small forces keep the loop running; at a small epsilon many steps are left unsettled."""
     rows = []
-    for name, study in studies.items():
+    for k, (name, study) in enumerate(studies.items()):
         with_it, without = ({trial.epsilon: trial.sweeps.mean() for trial in study[kind]} for kind in ("local", "bare"))
         shared = set(with_it) & set(without)
         more = np.exp(np.mean([math.log(without[epsilon] / with_it[epsilon]) for epsilon in shared]))
-        rows.append(Row(f"{name}: sweeps without delta over those with it, same epsilon", 1.5, float(more),
-                        rule="above", source="a cutoff for small forces is needed"))  # fmt: skip
+        rows.append(Row(f"{name}: sweeps without delta over those with it, same epsilon", least["delta"][k],
+                        float(more), rule="above", source="a cutoff for small forces is needed"))  # fmt: skip
     if not quick:
         local, bare = (studies["drum"][kind][-1].unsettled for kind in ("local", "bare"))
         rows += [
-            Row(f"drum, epsilon = 1e-4: share of steps unsettled after {MOST} sweeps, without delta", 0.1, bare,
+            Row(f"drum, epsilon = 1e-4: share of steps unsettled after {MOST} sweeps, without delta", 0.3, bare,
                 rule="above", source="the paper: cannot be fulfilled; here slow"),
-            Row("drum, epsilon = 1e-4: that share with delta over that without", 0.5, local / bare, rule="below",
+            Row("drum, epsilon = 1e-4: that share with delta over that without", 0.45, local / bare, rule="below",
                 source="a small delta helps"),
         ]  # fmt: skip
     return rows
 
 
-def fluctuation(studies: dict[str, Study]) -> list[Row]:
+def fluctuation(studies: dict[str, Study], least: Any) -> list[Row]:
     """Item 57: both criteria make N_I fluctuate from step to step."""
     rows = []
-    for name, study in studies.items():
+    for k, (name, study) in enumerate(studies.items()):
         spread = [study[kind][1].sweeps.std() / study[kind][1].sweeps.mean() for kind in ("local", "global")]
-        rows.append(Row(f"{name}: standard deviation of N_I over its mean, local and global, smaller", 0.2,
-                        float(min(spread)), rule="above", source="N_I fluctuates"))  # fmt: skip
+        rows.append(Row(f"{name}: standard deviation of N_I over its mean, local and global, smaller",
+                        least["spread"][k], float(min(spread)), rule="above", source="N_I fluctuates"))  # fmt: skip
     return rows
 
 
@@ -203,12 +213,12 @@ class Drawn:
 def ringing(panel: Any, seeds: int) -> list[Row]:
     """Item 57 on the chain: N_I constant, drawn from 8 and 72, and ruled by the local criterion."""
     rows: list[Row] = []
-    cases: list[tuple[str, str, Callable[[int], Criterion], int, float]] = [
-        ("N_I = 40", r"$N_I$ = 40", lambda seed: FixedSweeps(SWEEPS), 160, 0.05),
-        ("N_I = 8 or 72", r"$N_I$ = 8 or 72", lambda seed: Drawn((8, 72), np.random.default_rng(seed)), 160, 0.05),
-        ("local criterion", r"local, $\varepsilon$ = 0.01", lambda seed: LocalCriterion(0.01), 250, 0.5),
+    cases: list[tuple[str, str, Callable[[int], Criterion], int, float, float]] = [
+        ("N_I = 40", r"$N_I$ = 40", lambda seed: FixedSweeps(SWEEPS), 160, 1.0, 0.03),
+        ("N_I = 8 or 72", r"$N_I$ = 8 or 72", lambda seed: Drawn((8, 72), np.random.default_rng(seed)), 160, 1.0, 0.03),
+        ("local criterion", r"local, $\varepsilon$ = 0.01", lambda seed: LocalCriterion(0.01), 250, LAGS, 0.08),
     ]
-    for ink, (name, label, criterion, steps, tolerance) in zip(INKS, cases):
+    for ink, (name, label, criterion, steps, expected, tolerance) in zip(INKS, cases):
         time, ratios, misfits = np.arange(1.0, steps + 1.0), [], []
         for seed in range(seeds):
             place, sweeps = ring(criterion(seed), steps, seed)
@@ -218,14 +228,16 @@ def ringing(panel: Any, seeds: int) -> list[Row]:
             ratios.append(sine.omega / theory)
             misfits.append(sine.rms / np.ptp(place))
         error = float(np.std(ratios, ddof=1)) / math.sqrt(seeds)
-        rows.append(Row(f"chain, {name}: omega over that of the mean N_I", 1.0, float(np.mean(ratios)), tolerance,
-                        error=error, source="Eq. (dispersion), item 57"))  # fmt: skip
+        rows.append(Row(f"chain, {name}: omega over that of the mean N_I", expected, float(np.mean(ratios)),
+                        tolerance, error=error,
+                        source=LAG if expected == LAGS else "Eq. (dispersion), item 57"))  # fmt: skip
         clock, size = theory * time / (2.0 * np.pi), np.abs(place).max()
         shown = clock < 3.0
-        panel.plot(clock[shown], place[shown] / size, ".", color=ink, ms=4)
+        panel.plot(clock[shown], place[shown] / size, ".", color=ink, ms=4,
+                   label="dots: place of the last disk, one seed" if ink == INKS[0] else None)  # fmt: skip
         panel.plot(clock[shown], sine(time)[shown] / size, color=ink, lw=1.2,
-                   label=rf"{label}: $\langle N_I\rangle$ = {mean:.0f}")  # fmt: skip
-    rows.append(Row("chain, local criterion: misfit of a damped sine over its range", 0.2, float(np.mean(misfits)),
+                   label=rf"fit from $t$ = 0: {label}, $\langle N_I\rangle$ = {mean:.0f}")  # fmt: skip
+    rows.append(Row("chain, local criterion: misfit of a damped sine over its range", 0.12, float(np.mean(misfits)),
                     rule="below", source="valid qualitatively (item 57)"))  # fmt: skip
     panel.set(xlabel=r"time  ($2\pi/\omega$ of the mean $N_I$)", ylabel="place of the last disk over its largest",
               title="chain of 50 disks, pushed at t = 0", ylim=(-1.05, 0.45))  # fmt: skip
@@ -250,7 +262,8 @@ def show_study(panel: Any, name: str, study: Study) -> None:
     for ink, mark, (kind, trials) in zip(INKS, "osv", study.items()):
         x, y = [trial.sweeps.mean() for trial in trials], [trial.overlap for trial in trials]
         panel.loglog(x, y, mark + "-", color=ink, ms=6, lw=1.5, label=KINDS[kind][0])
-    panel.set(xlabel=r"mean sweeps  $\langle N_I \rangle$", ylabel="mean overlap  ($d$)", title=name)
+    panel.set(xlabel=r"mean sweeps  $\langle N_I \rangle$", ylabel="mean overlap  ($d$)",
+              title=rf"{name}: each point one $\varepsilon$, lines guide the eye")  # fmt: skip
     panel.legend(frameon=False, fontsize=9)
 
 

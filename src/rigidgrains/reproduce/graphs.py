@@ -20,6 +20,7 @@ from ..simulation import Simulation
 from ..solve.criteria import FixedSweeps
 from ..solve.sweeps import Sweeps
 from ..walls import Wall
+from . import one_contact
 from .base import INKS, Result, Row, Tick, new_figure
 
 Array = NDArray[np.float64]
@@ -59,14 +60,16 @@ def run(quick: bool, tick: Tick) -> Result:
     around = np.stack([size * np.cos(angle), size * np.sin(angle)], axis=1)
     disc = trace(3, np.zeros(count), np.full(count, -NORMAL), around)
     tick(0.6)
+    pairs = {name: one_contact.solve(slip) for name, slip in one_contact.SLIPS.items()}
     rows = [*signorini_rows(signorini), *coulomb_rows(coulomb[NORMAL]), *disc_rows(disc), *coupled_rows(count // 4)]
+    rows += one_contact.rows(pairs)
     tick(1.0)
     notes = [
         f"{count} lone contacts per graph, one step and one sweep each; units d = m = dt = 1, mu = {MU}.",
         "Open contacts lie on the axis R_n = 0, closed ones on the axis g = 0; none lies between: no force law.",
         "Sticking contacts lie on the axis V_t = 0 to rounding: the step of the Coulomb graph has no width.",
     ]
-    return Result(rows, draw(signorini, coulomb, disc), notes)
+    return Result(rows, draw(signorini, coulomb, disc), notes, {"onecontact": one_contact.draw(pairs)})
 
 
 def trace(dimension: int, gap: Array, approach: Array, sideways: Array) -> Traced:

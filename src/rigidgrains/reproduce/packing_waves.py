@@ -5,12 +5,15 @@ Units: mean diameter, mean mass and time step are 1. No gravity, mu = 0.05 every
 
 from __future__ import annotations
 
+import cmath
 import copy
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from matplotlib.ticker import LogLocator
 from numpy.typing import NDArray
 
@@ -21,8 +24,10 @@ from ..simulation import Simulation
 from ..solve.criteria import FixedSweeps
 from ..solve.sweeps import Sweeps
 from ..walls import Wall
+from . import network
 from .base import INKS, Result, Row, Tick, new_figure
 from .fit import DampedSine, fit_damped_sine
+from .picture import draw_forces, draw_grains
 
 Array = NDArray[np.float64]
 
@@ -33,17 +38,20 @@ STEP, LARGE = 0.01, 0.04  # dF over F, and a larger one to show what amplitude d
 
 
 def run(quick: bool, tick: Tick) -> Result:
-    """Several packings, the piston's damped sine for each N_I, and how omega and tau scale with N_I."""
+    """Several packings, the piston's damped sine for each N_I, and how omega and tau depend on N_I and the packing."""
     grains, packings, sweeps = (200, 3, (5, 10, 20, 40, 80)) if quick else (1000, 6, (10, 20, 40, 80, 160))
     several = 0 if quick else 3  # packings for the transversal mode, the large step and the soft preparation
-    piston, large, soft, shear = [], [], [], []
+    piston, large, soft, shear, misfits, speeds = [], [], [], [], [], []
     first: list[Any] = []
     for seed in range(packings):
         packing = compress(grains, seed, sweeps=100 if quick else 200)
         tick((seed + 0.7) / packings * 0.9)
         rings = [ring(packing, n, STEP) for n in sweeps]
         piston.append([ringing[2] for ringing in rings])
-        first = first or rings
+        misfits.append(misfit(rings))
+        speeds.append(speed(packing, piston[-1], sweeps))
+        if not first:
+            first, picture = rings, draw_packing(packing)
         if seed < several:
             firm = compress(grains, seed, sweeps=200, step=LARGE)
             tall = [ring(firm, n, LARGE)[2] for n in sweeps]
@@ -53,35 +61,96 @@ def run(quick: bool, tick: Tick) -> Result:
             loose_made = compress(grains, seed, sweeps=10, tight=False)
             soft.append([ring(loose_made, n, STEP)[2] for n in sweeps])
         tick((seed + 1.0) / packings * 0.95)
-    omega, tau = exponents(piston, sweeps)
-    rows = [
-        Row("exponent of omega", 0.5, omega[0], 0.08 if quick else 0.05, error=omega[1], source="omega ~ sqrt(N_I)"),
-        Row("exponent of tau", -1.0, tau[0], 0.1, error=tau[1], source="tau ~ 1/N_I"),
-        Row("misfit of the damped sine over its amplitude", 0.05, misfit(first), rule="below",
-            source="Fig. oscill2D: an exponentially damped sine"),
-    ]  # fmt: skip
+    rows = [*scaling_rows(piston, sweeps), *speed_rows(np.array(speeds))]
+    rows.append(Row("misfit of the damped sine over its amplitude, worst N_I of the worst packing", 0.05, max(misfits),
+                    rule="below", source="Fig. oscill2D: an exponentially damped sine"))  # fmt: skip
     notes = [f"{packings} packings of {grains} disks, F = {PRESSURE:g} per width, dF/F = {STEP:g}."]
     if several:
-        side, fade = exponents(shear, sweeps, undamped=True)
-        rows += [
-            Row("exponent of sqrt(omega^2 + 1/tau^2), transversal mode", 0.5, side[0], 0.06, error=side[1],
-                source="c ~ sqrt(N_I), Eq. (soundvelocity)"),
-            Row("exponent of tau, transversal mode", -1.0, fade[0], 0.1, error=fade[1], source="tau ~ 1/N_I"),
-        ]  # fmt: skip
+        rows += transversal_rows(shear, sweeps)
         # The box is a square: k is pi/(2h) for the piston and sqrt(2) pi/h for the vortex.
-        speeds = [np.mean([math.hypot(a.omega, 1.0 / a.tau) for a in waves[0]]) for waves in (shear, piston)]
-        notes.append(
-            f"The transversal wave has {speeds[0] / speeds[1] / math.sqrt(8.0):.2f} of the longitudinal speed."
-        )
+        means = [np.mean([math.sqrt(rate(a)) for a in waves[0]]) for waves in (shear, piston)]
+        notes.append(f"The transversal wave has {means[0] / means[1] / math.sqrt(8.0):.2f} of the longitudinal speed.")
         notes.append(f"{len(large)} of {several} packings ring at dF/F = {LARGE:g}; the others give way and creep.")
         for name, waves in ((f"dF/F = {LARGE:g}", large), ("packings pressed with 10 sweeps", soft)):
             if len(waves) < 2:
                 continue
-            fast, slow = exponents(waves, sweeps)
+            fast, slow = (exponent(waves, sweeps, take) for take in (lambda a: a.omega, lambda a: a.tau))
             notes.append(
                 f"{name}: exponents {fast[0]:.3f} +- {fast[1]:.3f} of omega and {slow[0]:.2f} +- {slow[1]:.2f} of tau."
             )
-    return Result(rows, draw(sweeps, first, piston, large, soft, shear), notes)
+    return Result(rows, draw(grains, sweeps, first, piston, large, soft, shear), notes, {"geometry2D": picture})
+
+
+def scaling_rows(waves: Any, sweeps: Any) -> list[Row]:
+    """Exponents of tau and omega.
+
+    Sweeps leave the share exp(-D k^2 dt) of what a mode's forces lack behind in every step, and forces and velocities
+    of the mode then turn by arccos(exp(-D k^2 dt/2)) in it: omega ~ sqrt(N_I) as long as that angle is small, a little
+    less where it is not. The derivation is on the page.
+    """
+    tau, omega = (exponent(waves, sweeps, take) for take in (lambda a: a.tau, lambda a: a.omega))
+    expected = []
+    for sines in waves:
+        a_sweep = np.exp(np.mean([math.log(rate(sine) / n) for sine, n in zip(sines, sweeps)]))
+        turn = np.arccos(np.exp(-0.5 * a_sweep * np.array(sweeps)))
+        expected.append(np.polyfit(np.log(sweeps), np.log(turn), 1)[0])
+    return [
+        Row("exponent of tau", -1.0, tau[0], 0.04, error=tau[1], source="tau ~ 1/N_I"),
+        Row("exponent of omega", mean(expected), omega[0], 0.012, error=omega[1],
+            source="omega ~ sqrt(N_I), less a little where a step is no small part of a period"),
+    ]  # fmt: skip
+
+
+def transversal_rows(waves: Any, sweeps: Any) -> list[Row]:
+    """The vortex: no single mode of a disordered packing, so that it fades faster than it should, and c is rougher."""
+    tau, c = (exponent(waves, sweeps, take) for take in (lambda a: a.tau, lambda a: math.sqrt(rate(a))))
+    return [
+        Row("exponent of tau, transversal mode", -1.0, tau[0], 0.03, error=tau[1], source="tau ~ 1/N_I"),
+        Row("exponent of c, transversal mode", 0.5, c[0], 0.025, error=c[1],
+            source="c ~ sqrt(N_I), Eq. (soundvelocity)"),
+    ]  # fmt: skip
+
+
+def speed(packing: Simulation, sines: list[DampedSine], sweeps: Any) -> list[float]:
+    """c/sqrt(q N_I) d/dt of a packing as its piston rings, as its network of contacts would have it, and D/(c^2 dt)."""
+    h, mass = height(packing), float(packing.bodies.mass.sum())
+    k = wave_number(mass / packing.bodies.walls[-1].mass) / h
+    c = [math.sqrt(rate(sine) / n) / k for sine, n in zip(sines, sweeps)]
+    diffusion = [2.0 / (sine.tau * rate(sine)) for sine in sines]
+    root = math.sqrt(theory.Q_RANDOM)
+    return [float(np.mean(c)) / root, math.sqrt(network.piston_rate(packing)) / k / root, float(np.mean(diffusion))]
+
+
+def speed_rows(speeds: Array) -> list[Row]:
+    """The speed itself, beside a calculation that knows nothing of the wave, and beside the chain."""
+    measured, expected, diffusion = speeds.T
+    ratio = measured / expected
+    return [
+        Row("c over that of the network of contacts, mean over packings", 1.0, mean(ratio), 0.03, error=spread(ratio),
+            source="Eq. (kappa) for each contact, q for its number of neighbours; worked out on the page"),
+        Row("c over sqrt(q N_I) d/dt, mean over packings", mean(expected), mean(measured), 0.03 * mean(expected),
+            error=spread(measured), source="Eq. (soundvelocity): 1 in a chain; expected is that of the networks"),
+        Row("D over c^2 dt", 1.0, mean(diffusion), 0.03, error=spread(diffusion),
+            source="Eqs. (D2) and (soundvelocity): no geometry in it"),
+    ]  # fmt: skip
+
+
+def rate(sine: DampedSine) -> float:
+    """D k^2 = c^2 k^2 dt that a wave tells: |1 - z|^2 = 1 - exp(-D k^2 dt) with z = exp(i omega dt - dt/tau)."""
+    z = cmath.exp(complex(-1.0 / sine.tau, sine.omega))
+    return -math.log(1.0 - abs(1.0 - z) ** 2)
+
+
+def wave_number(ratio: float) -> float:
+    """k h of the slowest wave between a fixed base and a piston, from the mass of the packing over the piston's.
+
+    k h tan(k h) = ratio; pi/2 for a piston without mass. By bisection.
+    """
+    low, high = 0.0, 0.5 * math.pi
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if middle * math.tan(middle) < ratio else (low, middle)
+    return low
 
 
 def loose(grains: int, seed: int) -> Bodies:
@@ -143,7 +212,7 @@ def settle(simulation: Simulation, least: int, most: int) -> None:
 
 
 def ring(packing: Simulation, sweeps: int, share: float) -> tuple[Array, Array, DampedSine]:
-    """Raise the load by a share and follow the piston: times, heights, and the sine fitted after half a period."""
+    """Raise the load by a share and follow the piston: times, heights, and the sine fitted from pi/omega on."""
     simulation = resume(packing, sweeps)
     simulation.bodies.walls[-1].load *= 1.0 + share
     k = math.pi / (2.0 * height(simulation))  # base fixed, piston free
@@ -207,17 +276,19 @@ def height(simulation: Simulation) -> float:
     return float(simulation.bodies.walls[-1].shape.point[1])
 
 
-def exponents(waves: Any, sweeps: Any, *, undamped: bool = False) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Exponents of omega (or of the undamped frequency c k) and tau, each mean and standard error over packings."""
-    slopes = []
-    for sines in waves:
-        omega, tau = np.array([[sine.omega, sine.tau] for sine in sines]).T
-        if undamped:
-            omega = np.hypot(omega, 1.0 / tau)  # c k, by Eqs. (dispersion) and (tau)
-        slopes.append([np.polyfit(np.log(sweeps), np.log(values), 1)[0] for values in (omega, tau)])
-    values = np.array(slopes)
-    mean, error = values.mean(axis=0), values.std(axis=0, ddof=1) / math.sqrt(len(values))
-    return (float(mean[0]), float(error[0])), (float(mean[1]), float(error[1]))
+def exponent(waves: Any, sweeps: Any, take: Callable[[DampedSine], float]) -> tuple[float, float]:
+    """Exponent by which a number of the sines goes with N_I: mean and standard error over packings."""
+    slopes = [np.polyfit(np.log(sweeps), np.log([take(sine) for sine in sines]), 1)[0] for sines in waves]
+    return mean(slopes), spread(slopes)
+
+
+def mean(values: Any) -> float:
+    return float(np.mean(values))
+
+
+def spread(values: Any) -> float:
+    """Standard error of the mean."""
+    return float(np.std(values, ddof=1) / math.sqrt(len(values)))
 
 
 def misfit(rings: Any) -> float:
@@ -225,19 +296,24 @@ def misfit(rings: Any) -> float:
     return max(sine.rms / (sine.amplitude * math.exp(-math.pi / (sine.omega * sine.tau))) for _, _, sine in rings)
 
 
-def draw(sweeps: Any, first: Any, piston: Any, large: Any, soft: Any, shear: Any) -> Figure:
+def draw(grains: int, sweeps: Any, first: Any, piston: Any, large: Any, soft: Any, shear: Any) -> Figure:
     """The piston's motion, and omega and tau against N_I."""
-    figure, (moving, scaling, fading) = new_figure(1, 3, width=13.0, height=4.6)
+    figure, (moving, scaling, fading) = new_figure(1, 3, width=13.0, height=4.8)
     for k, (n, (t, y, sine)) in enumerate(zip(sweeps, first)):
         if k % 2 == 0:
-            late = np.linspace(math.pi / sine.omega, 130.0, 800)
-            scale = 1e5 * 2**k
+            begin = math.pi / sine.omega
+            late = np.linspace(begin, 130.0, 800)
+            scale, ink = 1e5 * 2**k, INKS[k // 2]
             label = f"$N_I$ = {n}" + (f" (× {2**k})" if k else "")
-            moving.plot(t[t < 130.0], scale * (y - sine.x0)[t < 130.0], "o", ms=3, color=INKS[k // 2], label=label)
-            moving.plot(late, scale * (sine(late) - sine.x0), color=INKS[k // 2], lw=1)
-    moving.set(xlabel="time (dt)", ylabel=r"piston height $-\ x_0$ ($10^{-5}$ d)", title="Piston and damped sine")
+            moving.plot(t[t < 130.0], scale * (y - sine.x0)[t < 130.0], "o", ms=3, color=ink, label=label)
+            moving.plot(late, scale * (sine(late) - sine.x0), color=ink, lw=1)
+            moving.plot(begin, scale * (sine(np.array([begin]))[0] - sine.x0), "|", ms=16, mew=2, color=ink)
+    moving.plot([], [], color=INKS[5], lw=1, label="fitted damped sine")
+    moving.plot([], [], "|", ms=12, mew=2, color=INKS[5], label=r"the fit begins here, at $\pi/\omega$")
+    moving.set(xlabel="time (dt)", ylabel=r"piston height $-\ x_0$ ($10^{-5}$ d)",
+               title=f"Piston over {grains} disks, dF/F = {STEP:g}")  # fmt: skip
     moving.set_xlim(0.0, 130.0)
-    moving.legend(fontsize=9)
+    moving.legend(fontsize=8.5)
     kinds = [(f"piston, dF/F = {STEP:g}", piston, "o"), (f"piston, dF/F = {LARGE:g}", large, "^"),
              ("piston, pressed with 10 sweeps", soft, "v"), ("transversal mode", shear, "s")]  # fmt: skip
     n = np.array(sweeps, dtype=float)
@@ -246,11 +322,17 @@ def draw(sweeps: Any, first: Any, piston: Any, large: Any, soft: Any, shear: Any
             if len(waves) < 2:
                 continue
             values = np.log([[getattr(sine, name) for sine in sines] for sines in waves])
-            mean, error = values.mean(axis=0), values.std(axis=0, ddof=1) / math.sqrt(len(values))
-            panel.errorbar(n, np.exp(mean), np.exp(mean) * error, fmt=mark, ms=5, color=INKS[k], label=label)
+            middle, error = values.mean(axis=0), values.std(axis=0, ddof=1) / math.sqrt(len(values))
+            shown = f"{label}, {len(waves)} packings"
+            panel.errorbar(n, np.exp(middle), np.exp(middle) * error, fmt=mark, ms=5, color=INKS[k], label=shown)
             if k in (0, 3):
-                line = np.exp(mean[0]) * (n / n[0]) ** power
-                panel.plot(n, line, "--", lw=1, color=INKS[k], label=f"paper: $N_I^{{{power:g}}}$" if k == 0 else None)
+                line = np.exp(middle[0]) * (n / n[0]) ** power
+                told = rf"paper: $\propto N_I^{{{power:g}}}$, through the first point" if k == 0 else None
+                panel.plot(n, line, "--", lw=1, color=INKS[k], label=told)
+                if name == "omega" and k == 0:
+                    tau = np.mean(np.log([[sine.tau for sine in sines] for sines in waves]), axis=0)
+                    told = r"$\arccos e^{-dt/\tau}$ with the fitted $\tau$"
+                    panel.plot(n, np.arccos(np.exp(-np.exp(-tau))), "-", lw=1, color=INKS[k], label=told)
         panel.set(xscale="log", yscale="log", xlabel=r"sweeps $N_I$")
         panel.set_xticks(n, [str(x) for x in sweeps])
         panel.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
@@ -258,5 +340,34 @@ def draw(sweeps: Any, first: Any, piston: Any, large: Any, soft: Any, shear: Any
         panel.minorticks_off()
     scaling.set(ylabel=r"$\omega$ (1/dt)", title="Frequency")
     fading.set(ylabel=r"$\tau$ (dt)", title="Damping time")
-    scaling.legend(fontsize=9)
+    scaling.legend(fontsize=8, loc="upper left")
+    low, high = scaling.get_ylim()
+    scaling.set_ylim(low, high * 3.0)
+    return figure
+
+
+def draw_packing(packing: Simulation) -> Figure:
+    """Fig. geometry2D: the packing under its piston, with the contact forces before the load is raised."""
+    bodies, contacts = packing.bodies, packing.contacts
+    width, top = float(bodies.walls[2].shape.point[0]), height(packing)
+    figure, panel = new_figure(width=8.0, height=8.6)
+    draw_grains(panel, bodies)
+    strong = draw_forces(panel, bodies, contacts, contacts.forces[:, 0], colors=INKS[1])
+    grey, thick = "#5c5c5c", 0.5
+    for corner, size in (((-thick, -thick), (width + 2 * thick, thick)), ((-thick, 0.0), (thick, top + 4.0)),
+                         ((width, 0.0), (thick, top + 4.0))):  # fmt: skip
+        panel.add_patch(Rectangle(corner, *size, facecolor=grey, lw=0))
+    panel.add_patch(Rectangle((0.1, top), width - 0.2, 1.4, facecolor=INKS[0], lw=0))
+    panel.text(0.5 * width, top + 0.7, "mobile piston", color="white", ha="center", va="center", fontsize=11)
+    panel.annotate("", (0.5 * width, top + 1.5), (0.5 * width, top + 4.6),
+                   arrowprops={"arrowstyle": "-|>", "color": INKS[0], "lw": 2.5})  # fmt: skip
+    panel.text(0.52 * width, top + 3.2, r"$F$, then $F + dF$", color=INKS[0], fontsize=12)
+    panel.set(xlim=(-1.0, width + 1.0), ylim=(-0.1 * width, top + 5.0), xlabel="x (d)", ylabel="y (d)",
+              title=f"The packing: {bodies.count} disks, radii from $r_{{min}}$ to $2\\,r_{{min}}$, no gravity,"
+                    rf" $\mu$ = {FRICTION:g}")  # fmt: skip
+    share = strong / bodies.walls[-1].load
+    panel.plot([0.0, 0.09 * width], [-0.06 * width] * 2, color=INKS[1], lw=4.0, solid_capstyle="round")
+    panel.text(0.12 * width, -0.06 * width, f"contact force of {share:.0%} of F; lines are as wide as forces are large",
+               va="center", fontsize=10)  # fmt: skip
+    panel.spines[["left", "bottom"]].set_visible(False)
     return figure

@@ -61,7 +61,7 @@ def build(scene: Scene, seed: int) -> Bodies:
         bodies.gravity_course = course.in_space(scene.gravity)
     add_streams(scene, bodies, friction, seed)
     check(scene, bodies, slices)
-    bodies.force = forces(scene, bodies)
+    bodies.force, bodies.torque = pushes(scene, bodies, "force"), pushes(scene, bodies, "torque")
     bodies.springs = springs(scene, bodies)
     for piston in scene.piston:
         if piston.mass is not None and piston.velocity is not None:
@@ -155,12 +155,14 @@ def springs(scene: Scene, bodies: Bodies) -> list[Spring]:
     return made
 
 
-def forces(scene: Scene, bodies: Bodies) -> Array:
-    """External forces (n, 3); (0, 3) without any."""
-    if not scene.force:
+def pushes(scene: Scene, bodies: Bodies, kind: str) -> Array:
+    """External forces or torques (n, 3); (0, 3) without any."""
+    tables = [(table, given) for table in scene.force if (given := getattr(table, kind)) is not None]
+    if not tables:
         return np.zeros((0, 3))
     out = np.zeros((bodies.count, 3))
-    for table in scene.force:
+    for table, given in tables:
         group = out[bodies.groups[table.grains]]
-        group[slice(None) if table.index is None else list(table.index)] += in_space(table.force)
+        rows = slice(None) if table.index is None else list(table.index)
+        group[rows] += [0.0, 0.0, float(given)] if np.ndim(given) == 0 else in_space(given)
     return out

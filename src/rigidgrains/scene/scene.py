@@ -146,7 +146,7 @@ class Scene(Section):
         return self._add(Outlet, "outlet", {"name": name, **words})
 
     def add_force(self, **words: Any) -> Force:
-        """Add a constant force on the grains of a group; see `Force`."""
+        """Add a constant force or torque on the grains of a group; see `Force`."""
         return self._add(Force, "force", words)
 
     def add_spring(self, name: str, **words: Any) -> Spring:

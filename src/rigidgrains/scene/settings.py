@@ -22,6 +22,7 @@ from .values import (
     Name,
     NotNegative,
     Number,
+    Numbers,
     Positive,
     Seed,
     SignedFraction,
@@ -99,10 +100,13 @@ def read_index(value: Any) -> tuple[int, ...]:
 
 
 class Force(Section):
-    """A constant force on each grain of a group."""
+    """A constant force, a constant torque or both on each grain of a group."""
 
     grains: Name = Field(description="name of the group of grains")
-    force: Vector = Field(description="the force on each grain (N)")
+    force: Vector | None = Field(default=None, description="the force on each grain (N)")
+    torque: Numbers | None = Field(
+        default=None, description="the torque on each grain (N m): a number in 2D, a vector in 3D"
+    )
     index: Annotated[
         tuple[int, ...] | None,
         PlainValidator(lambda value: None if value is None else read_index(value)),
@@ -111,6 +115,10 @@ class Force(Section):
 
     def mistakes(self, dimension: int) -> Iterator[Problem]:
         yield from self.wrong_lengths(dimension, "force")
+        if self.torque is not None and self.torque.shape != (() if dimension == 2 else (3,)):
+            yield self.wrong("torque", "must be a number in 2D and a vector of 3 in 3D (N m)")
+        if self.force is None and self.torque is None:
+            yield self.wrong("force", "missing; give force, torque or both")
 
 
 class Spring(Section):

@@ -22,6 +22,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 PER_GRAIN = ("position", "radius", "mass", "orientation", "material", "id")
+GIVEN = ("force", "torque")  # of no rows when there are none
 
 
 @dataclass
@@ -36,6 +37,7 @@ class Crowd:
     id: Index
     motion: Array
     force: Array
+    torque: Array
     group: list[str]
 
     def __len__(self) -> int:
@@ -52,7 +54,7 @@ class Crowd:
         motion = np.array([[0.0] * 6 + [1.0 / mass, share / mass]])
         orientation = np.zeros(1) if dimension == 2 else np.array([[1.0, 0.0, 0.0, 0.0]])
         numbers = np.array([radius]), np.array([mass]), orientation, np.array([material], np.int32), np.array([-1])
-        return cls(np.zeros((1, 3)), *numbers, motion, np.zeros((1, 3)), [group])
+        return cls(np.zeros((1, 3)), *numbers, motion, np.zeros((1, 3)), np.zeros((1, 3)), [group])
 
     def words(self) -> dict[str, Any]:
         """As plain numbers, exact."""
@@ -63,6 +65,7 @@ class Crowd:
     @classmethod
     def from_words(cls, words: dict[str, Any]) -> Crowd:
         kinds = {"material": np.int32, "id": np.int64}
+        words = {"torque": np.zeros((len(words["id"]), 3)), **words}  # earlier files know none
         arrays = {name: np.array(rows, kinds.get(name, float)) for name, rows in words.items() if name != "group"}
         return cls(**arrays, group=words["group"])
 
@@ -78,9 +81,11 @@ def copy_grains(bodies: Bodies, some: Index) -> Crowd:
     names = np.full(len(some), "", object)
     for name, part in bodies.groups.items():
         names[(some >= part.start) & (some < part.stop)] = name
-    force = bodies.force[some] if len(bodies.force) else np.zeros((len(some), 3))
     arrays = {name: getattr(bodies, name)[some] for name in PER_GRAIN}
-    return Crowd(**arrays, motion=bodies.motion[some], force=force, group=names.tolist())
+    for name in GIVEN:
+        given = getattr(bodies, name)
+        arrays[name] = given[some] if len(given) else np.zeros((len(some), 3))
+    return Crowd(**arrays, motion=bodies.motion[some], group=names.tolist())
 
 
 def change(
@@ -130,16 +135,22 @@ def _renumber_bodies(bodies: Bodies, rows: Index, coming: Crowd | None, walls: l
     for w, before in enumerate(old):
         if before >= 0:
             motion[len(rows) + w] = bodies.motion[bodies.count + before]
-    pushed = len(bodies.force) > 0 or (coming is not None and coming.force.any())
-    force = bodies.force if len(bodies.force) else np.zeros((bodies.count, 3))
-    bodies.force = _fill(force, rows, coming, "force") if pushed else np.zeros((0, 3))
     if bodies.cell is not None:
         image = np.zeros((len(rows), 3), np.int32)
         image[rows >= 0] = bodies.image[rows[rows >= 0]]
         bodies.image = image
-    for name, array in {name: _fill(getattr(bodies, name), rows, coming, name) for name in PER_GRAIN}.items():
+    new = {name: _fill(getattr(bodies, name), rows, coming, name) for name in PER_GRAIN}
+    new |= {name: _fill_given(getattr(bodies, name), bodies.count, rows, coming, name) for name in GIVEN}
+    for name, array in new.items():
         setattr(bodies, name, array)
     bodies.motion, bodies.walls = on_lines(motion), walls
+
+
+def _fill_given(old: Array, count: int, rows: Index, coming: Crowd | None, name: str) -> Array:
+    """External forces or torques, (0, 3) as long as nobody has any."""
+    if not len(old) and (coming is None or not getattr(coming, name).any()):
+        return np.zeros((0, 3))
+    return _fill(old if len(old) else np.zeros((count, 3)), rows, coming, name)
 
 
 def _fill(old: NDArray[Any], rows: Index, coming: Crowd | None, name: str) -> NDArray[Any]:

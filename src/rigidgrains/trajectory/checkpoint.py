@@ -37,7 +37,19 @@ if TYPE_CHECKING:
 
 Arrays = dict[str, NDArray[Any]]
 
-BODY = ("position", "radius", "mass", "motion", "orientation", "material", "force", "gravity", "friction", "id")
+BODY = (
+    "position",
+    "radius",
+    "mass",
+    "motion",
+    "orientation",
+    "material",
+    "force",
+    "torque",
+    "gravity",
+    "friction",
+    "id",
+)
 
 
 def pack(simulation: Simulation) -> tuple[Arrays, str]:

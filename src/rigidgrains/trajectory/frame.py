@@ -203,6 +203,11 @@ class Frame:
         return self._read("PointData/external_force")
 
     @cached_property
+    def external_torque(self) -> Array | None:
+        """(n, 3) N m, about the centres; None without any"""
+        return self._read("PointData/external_torque") if self._has("PointData/external_torque") else None
+
+    @cached_property
     def spring_force(self) -> Array | None:
         """(n, 3) N, the part of the external force that springs have; None without springs"""
         return self._read("PointData/spring_force") if self._has("PointData/spring_force") else None

@@ -69,6 +69,7 @@ def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[s
             "mass": bodies.mass,
             "material": bodies.material,
             "external_force": _whole(bodies.external_force, n),
+            **({"external_torque": bodies.torque} if len(bodies.torque) else {}),
         },
         precision=precision,
         scalars=scalars,

@@ -43,7 +43,7 @@ SUFFIX = ".vtkhdf"
 UNITS = {
     "Points": "m", "orientation": "rad in 2D, quaternion (w, x, y, z) in 3D", "velocity": "m/s", "spin": "rad/s",
     "velocity_before": "m/s", "spin_before": "rad/s", "radius": "m", "mass": "kg", "load": "N", "external_force": "N",
-    "spring_force": "N",
+    "spring_force": "N", "external_torque": "N m",
     "contact_number": "1", "id": "1", "material": "row of friction", "pair": "rows of grains; n + w is wall w",
     "normal": "1", "gap": "m", "force": "N", "status": "0 open, 1 sticking, 2 sliding",
     "image": "cells; body 1 is met at its position + image . cell_vectors", "cell_vectors": "m", "cell_origin": "m",

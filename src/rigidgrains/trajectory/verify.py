@@ -30,7 +30,9 @@ FLOATS: dict[str, Shape] = {
         for name in ("velocity", "spin", "peculiar_velocity")
         for when in ("", "_before")
     },
-    **dict.fromkeys([f"VTKHDF/PointData/{name}" for name in ("external_force", "spring_force")], VECTORS),
+    **dict.fromkeys(
+        [f"VTKHDF/PointData/{name}" for name in ("external_force", "external_torque", "spring_force")], VECTORS
+    ),
     **dict.fromkeys([f"contacts/PointData/{name}" for name in ("normal", "force", "torque", "rebound")], VECTORS),
     **dict.fromkeys([f"contacts/PointData/{name}" for name in ("gap", "mu", "to_close", "attraction")], NUMBERS),
     **{f"VTKHDF/FieldData/cell_{name}": shape for name, shape in OF_CELL.items()},

@@ -14,7 +14,17 @@ from .verify import NUMBERS, OF_CELL, SPHERE, TABLE, VECTORS, WALLS, Shape, chec
 
 Array = NDArray[Any]
 
-FINITE = ("position", "motion", "orientation", "force", "gravity", "contact_forces", "motion_before", "reference")
+FINITE = (
+    "position",
+    "motion",
+    "orientation",
+    "force",
+    "torque",
+    "gravity",
+    "contact_forces",
+    "motion_before",
+    "reference",
+)
 STATE: dict[str, tuple[str, Shape]] = {
     "position": ("f", VECTORS),
     "radius": ("f", NUMBERS),
@@ -22,6 +32,7 @@ STATE: dict[str, tuple[str, Shape]] = {
     "motion": ("f", ("b", 8)),
     "material": ("iu", NUMBERS),
     "force": ("f", ("p", 3)),
+    "torque": ("f", ("t", 3)),
     "gravity": ("f", (3,)),
     "friction": ("f", TABLE),
     "id": ("iu", NUMBERS),
@@ -78,7 +89,12 @@ def state(arrays: dict[str, Array], text: str) -> None:
     positive("mobility", arrays["motion"][:n, 6])
     if (slowest := arrays["motion"][:n, 7].min(initial=0.0)) < 0.0:  # 0 for a grain that cannot turn
         raise Mismatch(f"mobility of turning goes down to {slowest:g}, and should not be negative")
-    for name, letter, full in (("skin", "m", n), ("force", "p", n), ("contact_memory", "remembered", c)):
+    for name, letter, full in (
+        ("skin", "m", n),
+        ("force", "p", n),
+        ("torque", "t", n),
+        ("contact_memory", "remembered", c),
+    ):
         if sizes.get(letter, 0) not in (0, full):
             raise Mismatch(f"{name} has {sizes[letter]} rows, and should have {full}")
     if sizes["b"] < n + len(_present(words)) or sizes["x"] < 6:

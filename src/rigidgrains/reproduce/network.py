@@ -1,0 +1,89 @@
+"""Sound in a packing worked out beforehand: the network of springs that N_I sweeps make of its contacts.
+
+A sweep adds m_n/dt (-V) to the force of each contact, Eq. (1d-update), and more where neighbours were updated before it
+in the same sweep. N_I sweeps in every step are therefore springs of stiffness 2 q m_n N_I/dt^2 between the grains, and
+2 q m_t N_I/dt^2 along the tangents of contacts that stick: in the chain, where m_n = m/2, this is Eq. (kappa).
+
+How much more: let the contacts of a random sweep be updated at times s of 0 to 1. In a wave much longer than a grain a
+contact takes over the changes of its neighbours with weights that add up to one, and a share b of what it hands to them
+would come back. A neighbour updated earlier cannot have seen the contact itself: it has changed by
+v(s) = 1 + (1 - b) * integral of v = exp((1 - b) s) times what a lone update does, and the contact then changes by
+1 + integral of v. Its mean over s is
+
+    2 q = 1 + a (a (exp(1/a) - 1) - 1),   a = 1/(1 - b),   b = sum over j of W_ij^2/(W_ii W_jj),   W = H^T M^-1 H.
+
+The chain has b = 2/4: 2 q = 4 sqrt(e) - 5, Eq. (q-randsweep). Units d = m = dt = 1.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.linalg import eigsh
+
+from ..bodies import INERTIA
+from ..simulation import Simulation
+
+Array = NDArray[np.float64]
+
+STICKS = 1.0 - 1e-6  # of mu R_n: a tangential force up to which a contact sticks
+MODES = 12  # slow ones among which that of the piston is looked for
+
+
+def random_factor(back: float) -> float:
+    """2 q: by how much a random sweep relaxes faster than a parallel one, with the share b that comes back."""
+    a = 1.0 / (1.0 - back)
+    return 1.0 + a * (a * (math.exp(1.0 / a) - 1.0) - 1.0)
+
+
+def piston_rate(packing: Simulation) -> float:
+    """omega^2/N_I of the slowest swing of the piston, the last wall, without damping: D k^2 dt over N_I.
+
+    Of the slow modes of the network it is the one in which a step of load moves the piston most.
+    """
+    shift, mass = kinematics(packing)
+    inverse = sparse.diags_array(1.0 / mass)
+    coupling = sparse.csr_array(shift @ inverse @ shift.T)  # W
+    own = coupling.diagonal()
+    root = sparse.diags_array(np.sqrt(1.0 / mass))
+    matrix = sparse.csr_array(root @ shift.T @ sparse.diags_array(1.0 / own) @ shift @ root)
+    touched = matrix.diagonal() > 0.0  # rattlers hang on nothing
+    squares, modes = eigsh(sparse.csc_array(matrix[touched][:, touched]), k=MODES, sigma=0.0)
+    mode = int(np.argmax(modes[-1] ** 2 / squares))
+    force = (shift[:, touched] @ (root.diagonal()[touched] * modes[:, mode])) / own
+    scaled = sparse.diags_array(1.0 / np.sqrt(own)) @ coupling @ sparse.diags_array(1.0 / np.sqrt(own))
+    back = np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel() - 1.0
+    return random_factor(float(np.average(back, weights=force**2 * own))) * float(squares[mode])
+
+
+def kinematics(packing: Simulation) -> tuple[sparse.csr_array, Array]:
+    """H^T (components, unknowns) of Eq. (VconVg) and the masses (unknowns,) of a flat packing under a piston.
+
+    Unknown are x, y and r times the turn of each grain, and the way of the piston. Components are the normals of all
+    contacts with a force and the tangents of those that stick.
+    """
+    bodies, contacts = packing.bodies, packing.contacts
+    n = bodies.count
+    carrying = contacts.forces[:, 0] > 0.0
+    forces, normal = contacts.forces[carrying], contacts.normal[carrying, :2]
+    sticks = np.linalg.norm(forces[:, 1:4], axis=1) < STICKS * contacts.friction[carrying] * forces[:, 0]
+    i, j = contacts.pairs[carrying].T
+    tangent = np.stack([-normal[:, 1], normal[:, 0]], axis=1)
+    grain, piston = j < n, j == n + len(bodies.walls) - 1
+    entries: list[tuple[Array, Array, Array]] = []
+    count = 0
+    for some, way, turns in ((np.ones(len(i), bool), normal, 0.0), (sticks, tangent, 1.0)):
+        row = count + np.cumsum(some) - 1
+        for body, sign, here in ((i, -1.0, some), (j, 1.0, some & grain)):  # Eq. (contact-veloc), s x n = s t
+            entries += [(row[here], 3 * body[here] + axis, sign * way[here, axis]) for axis in (0, 1)]
+            entries.append((row[here], 3 * body[here] + 2, np.full(here.sum(), -turns)))
+        guided = some & piston & (turns == 0.0)
+        entries.append((row[guided], np.full(guided.sum(), 3 * n), way[guided, 1]))
+        count += int(some.sum())
+    rows, columns, values = (np.concatenate(part) for part in zip(*entries))
+    own = np.stack([bodies.mass, bodies.mass, bodies.mass / INERTIA[2]], axis=1).ravel()
+    shift = sparse.csr_array((values, (rows, columns)), shape=(count, 3 * n + 1))
+    return shift, np.append(own, bodies.walls[-1].mass)
