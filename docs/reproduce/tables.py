@@ -10,13 +10,13 @@ table between `<!-- rows: TARGET -->` and `<!-- end -->`; where these are missin
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
 from pathlib import Path
 from typing import Any
 
 from rigidgrains.reproduce import TARGETS
-from rigidgrains.reproduce.page import expected, measured, tolerance
 
 HERE = Path(__file__).parent
 RECORD = HERE / "results.json"
@@ -29,12 +29,30 @@ def begin(name: str) -> str:
 
 def table(result: dict[str, Any]) -> str:
     """The rows of a target in Markdown."""
-    lines = ["| quantity | paper or theory | tolerance | measured |", "|---|---|---|---|"]
+    lines = ["| quantity | paper or theory | measured | within |", "|---|---|---|---|"]
     for row in result["rows"]:
+        unit = f" ({row['unit']})" if row["unit"] else ""
+        sign = {"equal": "", "above": "> ", "below": "< "}[row["rule"]]
+        source = f", {row['source']}" if row["source"] else ""
         verdict = "" if row["verdict"] == "pass" else " (**fails**)"
-        cells = (row["quantity"], expected(row), tolerance(row), measured(row) + verdict)
+        within = f"{row['tolerance']:.2g}" if row["rule"] == "equal" else ""
+        cells = (row["quantity"] + unit, f"{sign}{number(row['paper'])}{source}", measured(row) + verdict, within)
         lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
     return "\n".join(lines)
+
+
+def number(value: float | None) -> str:
+    return "not finite" if value is None else f"{value:.5g}"
+
+
+def measured(row: dict[str, Any]) -> str:
+    """To the digits of its standard error, two of them where the first is a one."""
+    value, error = row["measured"], row["error"]
+    if value is None or not error:
+        return number(value)
+    first = math.floor(math.log10(error))
+    digits = max(0, (1 if error < 2.0 * 10.0**first else 0) - first)
+    return f"{value:.{digits}f} ± {error:.{digits}f}"
 
 
 def with_table(text: str, result: dict[str, Any]) -> str:
