@@ -214,9 +214,8 @@ class Momentum(Pace):
         """
         heavy = burden(problem) if self._appeals else 0.0
         self._plain = 2 * (min(math.ceil(USUAL * self._extent), most // 8) // 2)  # there and back
-        if heavy > self._extent and USUAL * math.sqrt(self._extent * heavy) > most:
-            return self._plain
-        return most - self._plain
+        self.futile = heavy > self._extent and USUAL * math.sqrt(self._extent * heavy) > most
+        return self._plain if self.futile else most - self._plain
 
     def fall_back(
         self, problem: ContactProblem, rng: Generator, criterion: StateCriterion, verdict: Verdict

@@ -23,6 +23,7 @@ class Pace:
     change   : by how much the last sweep has changed forces, in whatever measure falls with the error; NaN if unknown
     trouble  : what went wrong, if anything
     referee  : steps of the referee
+    futile   : whether no number of sweeps that may be made could do, and what is left is to `fall_back`
     """
 
     closing = 0
@@ -30,6 +31,7 @@ class Pace:
     change = math.nan
     trouble = ""
     referee = 0
+    futile = False
 
     def __init__(self, order: Order) -> None:
         self.order = order

@@ -223,7 +223,7 @@ class Sweeps:
         if not verdict.met:
             made, verdict = pace.fall_back(problem, rng, criterion, verdict)
             sweeps += made
-        if not verdict.met and sweeps < most:
+        if not verdict.met and sweeps < most and not pace.futile:
             made, verdict = _look_now_and_then(problem, pace, rng, criterion, most - sweeps)
             sweeps += made
         return sweeps, verdict
