@@ -149,13 +149,13 @@ def packing_pumping(panel: Any, steps: int) -> list[Row]:
               title="(b) a bed of 150 disks with overlaps", ylim=(None, 1e4))  # fmt: skip
     panel.legend(frameon=False, fontsize=9)
     return [
-        Row("bed: largest kinetic energy, g over g_pos", 100.0, pumped["g"] / pumped["g_pos"], rule="above",
+        Row("bed: largest kinetic energy, g over g_pos", 1e6, pumped["g"] / pumped["g_pos"], rule="above",
             source="g pumps kinetic energy"),
-        Row("bed: rise of the centre of mass with g", 0.1, rise["g"], rule="above", unit="d",
+        Row("bed: rise of the centre of mass with g", 0.7, rise["g"], rule="above", unit="d",
             source="g can destroy a stable equilibrium"),
         Row("bed: rise of the centre of mass with g_pos", 0.0, rise["g_pos"], 1e-3, unit="d", source="g_pos does not"),
         Row("bed: mean overlap left by g, over the first", 0.0, left["g"], 0.01, source="overlaps are eliminated"),
-        Row("bed: mean overlap left by g_pos, over the first", 1.0, left["g_pos"], 0.2,
+        Row("bed: mean overlap left by g_pos, over the first", 1.0, left["g_pos"], 0.01,
             source="overlaps are kept, only their growth is inhibited"),
     ]  # fmt: skip
 
