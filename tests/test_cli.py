@@ -169,7 +169,7 @@ def test_new_writes_a_scene_once(cli, tmp_path):
     assert "drum" in cli("new", "--list").stdout
     cli("new", "column")
     assert "exists" in cli("new", "column", check=2).stderr
-    assert json.loads(cli("run", "column.toml", "--json").stdout)["grains"] == 20
+    assert json.loads(cli("run", "column.toml", "--json", "--steps", 5).stdout)["grains"] == 20
 
 
 def test_info_and_schema(cli, tmp_path):

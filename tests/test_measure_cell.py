@@ -219,7 +219,7 @@ SHEAR = np.array([[0.0, 1.0, 0.0], [0, 0, 0], [0, 0, 0]])
 
 
 @pytest.mark.parametrize("isotropic", [True, False])
-@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("dimension", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_a_cell_under_stress_carries_it(dimension, isotropic):
     """A lattice at rest in a cell under pressure: contact and kinetic stress are the prescribed one, by either way."""
     cell, position = leaning(dimension, 3)

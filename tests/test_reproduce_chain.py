@@ -12,7 +12,10 @@ from rigidgrains.reproduce import TARGETS
 from rigidgrains.reproduce.fit import DampedSine, fit_damped_sine, fit_with
 
 
-@pytest.mark.parametrize("name", ["diffusion", "oscillation", "dispersion", "front", "thought_experiment"])
+@pytest.mark.parametrize("name", [
+    "oscillation", "front", "thought_experiment",
+    *(pytest.param(name, marks=pytest.mark.slow) for name in ("diffusion", "dispersion")),
+])  # fmt: skip
 def test_target(name, tmp_path):
     """Rows within tolerances that could fail, names of their own, rising progress, figures that can be saved."""
     shares = []

@@ -11,7 +11,7 @@ import pytest
 from rigidgrains.reproduce import events
 
 
-@pytest.mark.parametrize("name", ["graphs", "collision", "criteria"])
+@pytest.mark.parametrize("name", ["graphs", "criteria", pytest.param("collision", marks=pytest.mark.slow)])
 def test_every_row_of_a_target_passes(name):
     """Each row within its tolerance, shares of progress that rise to one, a figure and notes."""
     shares: list[float] = []

@@ -9,7 +9,10 @@ import pytest
 from rigidgrains.reproduce import TARGETS
 
 
-@pytest.mark.parametrize("name", ["springs", "iterations", "packing_waves", "order_bias"])
+@pytest.mark.parametrize("name", [
+    "iterations", "order_bias",
+    *(pytest.param(name, marks=pytest.mark.slow) for name in ("springs", "packing_waves")),
+])  # fmt: skip
 def test_rows_pass(name: str) -> None:
     shares: list[float] = []
     result = importlib.import_module(f"rigidgrains.reproduce.{name}").run(True, shares.append)
