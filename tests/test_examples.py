@@ -31,6 +31,7 @@ def test_first(tmp_path):
     assert lift == pytest.approx(weight, rel=0.1)
 
 
+@pytest.mark.slow
 def test_press(tmp_path):
     """Smooth walls: the floor carries everything."""
     told = run(ROOT / "examples" / "press.py", tmp_path)

@@ -272,6 +272,7 @@ def test_the_collapse(run, tmp_path):
     assert 1.0 < (front - width) / width / (height / width) < 2.5
 
 
+@pytest.mark.slow
 def test_the_vibrated(run, tmp_path):
     """The layer leaves the floor at sin = g/(A w^2) = 1/2 in each period, and lands where a parabola meets a sine."""
     run("vibrated")

@@ -74,7 +74,10 @@ def test_resume_tells_that_a_run_is_finished(made, tmp_path):
         assert told in rigidgrains(folder, "resume", "s.vtkhdf", code=0)
 
 
-@pytest.mark.parametrize("beside", [("report.json",), ("packing.png",), ("report.json", "history.png")])
+@pytest.mark.parametrize("beside", [
+    ("report.json", "history.png"),
+    *(pytest.param(files, marks=pytest.mark.slow) for files in (("report.json",), ("packing.png",))),
+])  # fmt: skip
 def test_a_copied_trajectory_leaves_results_of_others_alone(made, scene, beside):
     """Of a run of the same scene with another seed, or of nobody knows what."""
     run_scene(scene, seed=7, output=scene.parent / "other", progress=False)

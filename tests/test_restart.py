@@ -153,7 +153,7 @@ def killed(tmp_path, after: float, *words: str) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no SIGKILL")
-@pytest.mark.parametrize("kills", [3, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [2, pytest.param(50, marks=pytest.mark.slow)])
 def test_killed_at_random_moments_and_resumed_nothing_differs(tmp_path, kills):
     """SIGKILL, during steps and writes alike; frames are written at almost every step."""
     (tmp_path / "scene.toml").write_text(SCENE.replace("frame_every = 10", "frame_every = 2"))

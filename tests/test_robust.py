@@ -38,6 +38,7 @@ def drum(spin: float, radius: float = 10.0, **rest: object) -> Wall:
     return Wall("drum", shape, drive=Drive(spin=spin * OUT), **rest)
 
 
+@pytest.mark.slow
 def test_a_grain_does_not_sink_into_a_drum():
     """Carried round by a drum, each chord ends (rho/2)(Omega dt)^2 beyond the circle: 0.9 radii in 8 turns, unless
     the gap to be closed knows of it."""

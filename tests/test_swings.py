@@ -121,6 +121,7 @@ def test_velocities_follow_what_is_taken_out(laws, rng):
     np.testing.assert_allclose(moved, problem.motion, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_collapse_converges_in_every_step():
     """Disks fall into a box: with momentum alone one step in a thousand swings on, restart after restart."""
     scene = Scene(dimension=2, gravity=(0, -9.81), friction=0.5)

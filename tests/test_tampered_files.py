@@ -24,7 +24,7 @@ from rigidgrains.runner import resume_run, run_scene
 from rigidgrains.trajectory import store
 from rigidgrains.trajectory.repair import repair
 
-FEW, MANY = 10, 400  # tampered files: always, and in the long test
+FEW, MANY = 5, 400  # tampered files: always, and in the long test
 LIMIT = 60  # s for one of them, on the slowest machine
 CODES = {0, 1, 2, 3, 4}  # that are documented
 

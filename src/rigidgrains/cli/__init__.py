@@ -18,7 +18,7 @@ def main() -> None:
     if {"RIGIDGRAINS_THREADS", "NUMBA_NUM_THREADS"} & set(os.environ):
         use_threads(None)  # bad ones are told before anything else
     try:
-        app(exit_on_error=False, print_error=True)
+        app(sys.argv[1:], exit_on_error=False, print_error=True)
     except CycloptsError:
         sys.exit(BAD_INPUT)
     except BrokenPipeError:  # the reader went away, as with `| head`
