@@ -14,7 +14,7 @@ from builders import triangular
 
 import rigidgrains as rg
 from rigidgrains.trajectory import lock, store
-from rigidgrains.trajectory.errors import WriteError
+from rigidgrains.trajectory.errors import Mismatch, TrajectoryError, WriteError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="open files cannot be moved")
 
@@ -322,3 +322,33 @@ def test_a_living_run_is_not_replaced_and_notices_that_it_is_deleted(tmp_path, l
     assert f"rigidgrains resume {tmp_path / 'scene-rescued.vtkhdf'}" in told
     assert len(told.splitlines()) == 1
     assert rg.resume(tmp_path / "scene-rescued.vtkhdf").steps > 0
+
+
+@pytest.mark.parametrize(
+    ("failures", "locked", "says"),
+    [(30, True, ""), (30, False, "is damaged"), (10**6, True, "another run is writing this file")],
+)
+def test_a_file_that_is_written_is_not_called_damaged(tmp_path, monkeypatch, failures, locked, says):
+    """A reader that meets its writer at every look tries longer; where there is no writer, the file is damaged."""
+    path = tmp_path / "run.vtkhdf"
+    simulation = rg.Simulation(triangular(2, 2), dt=1e-2)
+    simulation.observe(rg.TrajectoryWriter(path))
+    simulation.run(steps=2)
+    looks, whole = [], store._open_whole
+
+    def restless(path):
+        looks.append(path)
+        if len(looks) <= failures:
+            raise Mismatch("its index tells of 2 frames, its times tell of 3")
+        return whole(path)
+
+    monkeypatch.setattr(store, "_open_whole", restless)
+    monkeypatch.setattr(store, "PAUSE", 0.0)
+    with open(path, "r+b", buffering=0) as writer:
+        if locked:
+            lock.lock(writer, path)
+        if says:
+            with pytest.raises(TrajectoryError, match=says):
+                rg.Trajectory(path)
+        else:
+            assert len(rg.Trajectory(path)) == 3

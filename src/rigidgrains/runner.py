@@ -37,6 +37,7 @@ from .solve.criteria import RigidSweeps
 from .stage.errors import StageError
 from .trajectory import store
 from .trajectory.errors import Mismatch, TrajectoryError, WriteError, damaged
+from .trajectory.lock import check_unlocked
 from .trajectory.reader import Trajectory
 from .trajectory.resume import resume
 from .trajectory.writer import Checkpoints, TrajectoryWriter
@@ -219,6 +220,7 @@ def resume_run(
     """Go on with a run from its last checkpoint to its end, or to a new one; at its end, make what is missing."""
     _check_end(until, steps)
     _check_interval("checkpoint-every", checkpoint_every)
+    check_unlocked(path)
     folder = path.parent
     with Trajectory(path) as trajectory:
         words = trajectory.run

@@ -54,6 +54,15 @@ def check_unlocked(path: Path) -> None:
         return
 
 
+def is_locked(path: Path) -> bool:
+    """Whether a run is writing the file."""
+    try:
+        check_unlocked(path)
+    except TrajectoryError:
+        return True
+    return False
+
+
 def _holder(file: io.FileIO) -> str:
     """The process that has the lock, in words, where the system tells: Linux lists the locks of each descriptor."""
     ours = os.fstat(file.fileno())

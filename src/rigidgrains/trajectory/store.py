@@ -34,7 +34,7 @@ from . import verify
 from .atomic import AtomicFile
 from .checksums import FRAMES, MARK, check_mark
 from .errors import TrajectoryError, WriteError, damaged, unreadable
-from .lock import check_unlocked
+from .lock import check_unlocked, is_locked
 from .whereabouts import SIGNATURE
 
 FORMAT = "rigidgrains trajectory"
@@ -52,6 +52,7 @@ UNITS = {
     "mu": "1", "to_close": "m", "rebound": "m/s", "attraction": "N", "torque": "N m",
 }  # fmt: skip
 TRIES, PAUSE = 10, 0.05  # while a writer is at work, a reader may meet it within a commit
+PATIENCE = 10  # times as many where there is one
 
 
 def create(path: Path, *, force: bool) -> tuple[AtomicFile, h5py.File]:
@@ -103,8 +104,8 @@ def open_to_append(path: Path) -> tuple[AtomicFile, h5py.File]:
 
 
 def open_to_read(path: Path) -> h5py.File:
-    """A file to read, also while a run is writing it."""
-    for attempt in range(TRIES):
+    """A file to read, also while a run is writing it: then it is tried longer, between two changes."""
+    for attempt in range(PATIENCE * TRIES):
         try:
             return _open_whole(path)
         except TrajectoryError:
@@ -115,7 +116,8 @@ def open_to_read(path: Path) -> h5py.File:
             if not _is_hdf5(path):
                 told = f"{path}: this is no trajectory; give a file made by a run, NAME{SUFFIX}"
                 raise TrajectoryError(told) from None
-            if attempt + 1 == TRIES:
+            if attempt + 1 >= TRIES and (attempt + 1 == PATIENCE * TRIES or not is_locked(path)):
+                check_unlocked(path)  # a file that is written is not damaged: it never stood still
                 raise (foreign if isinstance(problem, ForeignData) else damaged)(path, problem) from None
             time.sleep(PAUSE)
     raise AssertionError  # the last attempt returns or raises
