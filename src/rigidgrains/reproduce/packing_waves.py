@@ -35,7 +35,7 @@ PRESSURE = 0.01  # load of the piston per width
 LOOSE, DENSE = 0.42, 0.82  # packing fractions at the start and, roughly, in the end
 FRICTION = 0.05
 STEP, LARGE = 0.01, 0.04  # dF over F, and a larger one to show what amplitude does
-SHEARED = 0.477  # exponent of c in N_I of the transversal mode, which no theory gives: measured on two sets of packings
+SHEARED = 0.477  # exponent of c of the transversal mode: no theory gives it, measured on two sets, these among them
 
 
 def run(quick: bool, tick: Tick) -> Result:
