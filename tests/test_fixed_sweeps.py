@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from builders import grains
+from builders import floor, grains
 
 from rigidgrains import FixedSweeps, Simulation, Sweeps
 from rigidgrains.reproduce.chain import chain
@@ -51,3 +51,41 @@ def test_a_step_that_is_solved_again_is_the_same_as_one_that_knew_its_contacts(o
     assert not once
     np.testing.assert_allclose(fast, known, rtol=0, atol=1e-12)
     np.testing.assert_allclose(place, there, rtol=0, atol=1e-12)
+
+
+def test_a_step_that_is_taken_again_shorter_begins_with_the_same_forces(monkeypatch):
+    """dt = "auto" may reject a step that was solved: it does not begin again with the forces of the rejected one."""
+    begun = []
+    solve = Sweeps.solve
+
+    def watched(self, problem, rng):
+        begun.append(problem.forces.copy())
+        return solve(self, problem, rng)
+
+    position = np.array([[0.0, 1.0, 0.0], [0.0, 2.99, 0.0], [0.0, 4.98, 0.0]])
+    bodies = grains(position, dimension=2, gravity=[0, -10.0, 0], walls=[floor()])
+    simulation = Simulation(bodies, dt="auto", solver=Sweeps(criterion=FixedSweeps(7)))
+    for _ in range(3):
+        simulation.step()
+    answers = iter([True, False])
+    monkeypatch.setattr(type(simulation.auto), "too_long", lambda self, dt, missed: next(answers, False))
+    monkeypatch.setattr(Sweeps, "solve", watched)
+    simulation.step()
+    assert len(begun) >= 2
+    assert simulation.last_solve.sweeps == 7
+    assert np.abs(begun[0]).max() > 0.0
+    np.testing.assert_array_equal(begun[-1], begun[0])
+
+
+def test_a_solver_of_ones_own_need_not_say():
+    class Own:
+        gap, slack, coloured = "g_pos", 0.0, False
+
+        def solve(self, problem, rng):
+            return Sweeps().solve(problem, rng)
+
+    simulation = Simulation(
+        grains([0, 1.0, 0], dimension=2, gravity=[0, -10.0, 0], walls=[floor()]), dt=0.01, solver=Own()
+    )
+    simulation.step()
+    assert simulation.last_solve.converged

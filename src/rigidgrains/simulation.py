@@ -206,8 +206,16 @@ class Simulation:
             self.contacts.take_back()
             self._shorten(0.5 * self.dt)
             self.auto.wish = self.dt
-            found = self._solve_contacts().after(found, given=self.solver.told(True) is None)
+            if self._given:
+                self.contacts.bring_back()
+            found = self._solve_contacts().after(found, given=self._given)
         return found
+
+    @property
+    def _given(self) -> bool:
+        """Whether the solver makes a given number of sweeps; one of the user's own need not say."""
+        told = getattr(self.solver, "told", None)
+        return told is not None and told(True) is None
 
     def _free_velocity(self) -> None:
         """Free velocities; a course that has no value at this time ends the run, with the state before."""
@@ -247,7 +255,7 @@ class Simulation:
         step has more of them than another.
         """
         bodies, dt, speed = self.bodies, self.dt, None
-        given = self.solver.told(True) is None
+        given = self._given
         spent = SolveReport(sweeps=0, updates=0, converged=False, mean_force=0.0)
         for attempt in range(ATTEMPTS):
             if attempt:

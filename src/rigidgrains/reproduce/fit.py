@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -112,3 +113,11 @@ def _sine(weights: Array, omega: float, rate: float, start: float, rms: float, *
 
 def _rms(left: Array) -> float:
     return math.sqrt(float(left @ left) / len(left))
+
+
+def longest(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """The largest value that holds, to a per cent: `low` does, `high` does not."""
+    while high / low > 1.01:
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return math.sqrt(low * high)

@@ -24,6 +24,7 @@ from ..springs import Springs
 from ..walls import Wall
 from .base import INKS, Result, Row, Tick, new_figure
 from .chain import chain
+from .fit import longest
 from .packing_waves import compress
 from .packing_waves import height as piston_height
 
@@ -173,11 +174,7 @@ def on_springs(dimension: int, size: int) -> Sample:
 
 def stable_step(dimension: int, size: int) -> float:
     """The longest step at which a lattice on springs stays bounded, by bisection to a per cent."""
-    low, high = 0.05 / KAPPA, 1.0 / KAPPA
-    while high / low > 1.01:
-        middle = math.sqrt(low * high)
-        low, high = (middle, high) if bounded(dimension, size, middle) else (low, middle)
-    return math.sqrt(low * high)
+    return longest(lambda dt: bounded(dimension, size, dt), 0.05 / KAPPA, 1.0 / KAPPA)
 
 
 def bounded(dimension: int, size: int, dt: float) -> bool:

@@ -19,7 +19,7 @@ from ..springs import Springs
 from . import status
 from .base import INKS, Result, Row, Tick, new_figure
 from .chain import chain
-from .fit import fit_damped_sine
+from .fit import fit_damped_sine, longest
 
 Array = NDArray[np.float64]
 
@@ -188,11 +188,7 @@ def cost(sweeps: int) -> tuple[int, float, float]:
 
 def stable_step(kappa: float, gamma: float) -> float:
     """The largest time step at which a chain on springs stays bounded, by bisection."""
-    low, high = 1e-4, 2.0
-    while high / low > 1.01:
-        middle = math.sqrt(low * high)
-        low, high = (middle, high) if bounded(middle, kappa, gamma) else (low, middle)
-    return math.sqrt(low * high)
+    return longest(lambda dt: bounded(dt, kappa, gamma), 1e-4, 2.0)
 
 
 def bounded(dt: float, kappa: float, gamma: float) -> bool:
