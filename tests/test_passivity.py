@@ -19,8 +19,9 @@ from rigidgrains import (
     measure,
 )
 from rigidgrains.contacts import ContactProblem
+from rigidgrains.solve.criteria import Verdict
 from rigidgrains.solve.loops import apply_forces
-from rigidgrains.solve.passivity import make_passive
+from rigidgrains.solve.passivity import Passive, make_passive
 
 DT = 0.01
 NEVER = LocalCriterion(0.0, 0.0)  # changes of nothing at all: sweeps go on to the last
@@ -111,6 +112,45 @@ def test_forces_too_strong_are_scaled_to_what_holds(excess):
     np.testing.assert_allclose(problem.forces, held, atol=1e-9 * held.max())
     np.testing.assert_allclose(problem.motion[:5, :3], 0.0, atol=1e-9)
     assert make_passive(problem) == 1.0
+
+
+def test_a_gap_is_closed_and_no_more():
+    """A disk that comes at v to a gap g < v dt: twice the force would throw it back; s = 1/2 lets it just arrive."""
+    v, gap, m = 3.0, 0.01, 2.0
+    bodies = grains([0, 1.0 + gap, 0], mass=m, dimension=2, velocity=[[0, -v, 0]], gravity=[0, 0, 0], walls=[floor()])
+    simulation = Simulation(bodies, dt=DT)
+    simulation.step()
+    problem = simulation.contacts.problem(simulation.bodies, DT)
+    exact = problem.forces.copy()
+    assert exact[0, 0] == pytest.approx(m / DT * (v - gap / DT))
+    problem.motion[0, :6], problem.motion[0, 1] = 0.0, -v
+    problem.forces[:] = 2.0 * exact
+    apply_forces(problem)
+    assert make_passive(problem) == pytest.approx(0.5)
+    np.testing.assert_allclose(problem.forces, exact, rtol=1e-12)
+    assert problem.motion[0, 1] == pytest.approx(-gap / DT)
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_a_criterion_is_met_by_passive_forces_alone(again):
+    """Forces a little too strong are met, and handed back as what holds; or as they were, if that is not met."""
+    simulation = settle(column(5))
+    problem = simulation.contacts.problem(simulation.bodies, simulation.dt)
+    held = problem.forces.copy()
+    problem.motion[:, :6] = 0.0
+    problem.motion[:5, 1] = -10.0 * simulation.dt
+    problem.forces[:] = 1.001 * held
+    apply_forces(problem)
+    motion, answers = problem.motion.copy(), iter([True, again])
+
+    class Said:
+        def judge(self, problem):
+            return Verdict(next(answers))
+
+    assert Passive(Said()).judge(problem).met is again
+    np.testing.assert_allclose(problem.forces, (1.0 if again else 1.001) * held, rtol=1e-9, atol=1e-9 * held.max())
+    if not again:
+        np.testing.assert_allclose(problem.motion, motion, atol=1e-12)
 
 
 def test_clusters_are_judged_one_by_one():
