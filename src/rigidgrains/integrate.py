@@ -110,15 +110,15 @@ def _accelerate(first, last, motion, kick):  # type: ignore[no-untyped-def]
 
 @kernel
 def _push(first, last, motion, force, mass, dt):  # type: ignore[no-untyped-def]
-    """External forces of single grains."""
+    """External forces of single grains, Eq. (RFext)."""
     for i in range(first, last):
         for a in range(3):
-            motion[i, a] += dt * force[i, a] / mass[i]
+            motion[i, a] += dt * force[i, a] / mass[i]  # Eq. (dv)
 
 
 @kernel
 def _twist(first, last, motion, torque, radius, dt):  # type: ignore[no-untyped-def]
-    """External torques of single grains: I dw = T dt, in terms of s = r w and r^2/I."""
+    """External torques of single grains, Eq. (RFext): I dw = T dt, in terms of s = r w and r^2/I."""
     for i in range(first, last):
         for a in range(3):
             motion[i, 3 + a] += dt * torque[i, a] * motion[i, 7] / radius[i]

@@ -149,8 +149,9 @@ def sweeps_for_accuracy(accuracy: float, length: float, d: float, q: float) -> f
 
 
 def rigid_sweeps(length: float, d: float, q: float, safety: float, mass_ratio: float = 1.0) -> int:
-    """Sweeps for which l_diff is `safety` times a length (m): N_I >= (safety length/d)^2/(4 q), by Eq. (difflength).
+    """Sweeps for which l_diff is `safety` times a length (m): N_I >= (safety length/d)^2/(4 q), Eq. (NIestim1).
 
+    By the diffusion length, Eq. (difflength).
     mass_ratio : the mass that hangs together over that of its grains, if heavier bodies are among them. A column of
                  length L on springs kappa/d swings with a mass M at its end as with M in place of its own mass.
     """

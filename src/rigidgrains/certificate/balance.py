@@ -20,18 +20,19 @@ def scatter(links: Links, on_i: Array, on_j: Array) -> Array:
 def momentum(links: Links) -> list[Check]:
     """m (v - v_before) = dt (m g + F + sum of R), I (w - w_before) = dt (T + sum of torques).
 
-    Pistons along their normal. In a cell that deforms v is the velocity about its flow, which takes dt m L v from it.
+    That is Eq. (discr-generalized-accel). Pistons along their normal. In a cell that deforms v is the velocity about
+    its flow, which takes dt m L v from it.
     """
     state, dt = links.state, links.state.dt
     net = scatter(links, -links.force, links.force)
     press = scatter(links, links.size[:, None], links.size[:, None])[:, 0]  # sum of |R|, for the scale
     m = state.mass[:, None]
     gained = m * (state.velocity - state.velocity_before)
-    given = dt * (m * state.gravity + state.force + net[: state.n])
+    given = dt * (m * state.gravity + state.force + net[: state.n])  # Eq. (dv)
     if state.flow.moves:
         given = dt * net[: state.n] + m * (state.free_velocity - state.velocity_before)
     scale = _impulse(links, press[: state.n])
-    # r_i n x (-R) on i and (-r_j n) x R on j: the same direction, each with its own radius
+    # Eq. (generalized-R): r_i n x (-R) on i and (-r_j n) x R on j, the same direction, each with its own radius
     turn = -cross(links.normal, links.force)
     radius = np.append(state.radius, np.zeros(len(state.walls)))
     torque = scatter(links, radius[links.i, None] * turn - links.torque, radius[links.j, None] * turn + links.torque)[

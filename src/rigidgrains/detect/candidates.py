@@ -278,7 +278,7 @@ def choose_near(grains, gap, normal, last, sink, speed, margin, ahead, first, ro
 
 @kernel
 def meets_unseen(grains, gap, sink, normal, velocity, row, motion, dt, least):  # type: ignore[no-untyped-def]
-    """True when some grain near a wall without a contact row overlaps with it after this step."""
+    """True when some grain near a wall without a contact row overlaps with it after this step, Eq. (gap-change)."""
     for k in range(grains.size):
         if row[k] < 0 and gap[k] + sink[k] - dt * _towards(k, grains[k], normal, velocity, motion) < -least:
             return True
@@ -340,7 +340,7 @@ def number_pairs(begin, end, first, start, colour, last, origin):  # type: ignor
 def closes_unseen(  # type: ignore[no-untyped-def]
     begin, end, start, partner, image, shifts, row, position, radius, motion, dt, least
 ):
-    """True when some listed pair without a contact row overlaps after this step."""
+    """True when some listed pair without a contact row overlaps after this step, by Eq. (dx)."""
     for i in range(begin, end):
         for k in range(start[i], start[i + 1]):
             if row[k] >= 0:

@@ -79,7 +79,7 @@ def global_problem(problem: ContactProblem, *, dimension: int | None = None, sol
     w = everything.T @ (velocity - mobile @ free)
     w[::dimension] += problem.geometry[:, 3] / problem.dt
     return GlobalProblem(
-        M=sparse.diags_array(mass, format="csc"),
+        M=sparse.diags_array(mass, format="csc"),  # Eq. (generalized-M)
         H=sparse.csc_array(mobile.T @ everything),
         f=mass * free,
         w=w,
@@ -114,7 +114,10 @@ def forces(problem: ContactProblem, r: Array, dimension: int) -> Array:
 
 
 def _contact_rows(problem: ContactProblem, dimension: int) -> sparse.csc_array:
-    """(6 bodies, d c): its transpose takes v and s of all bodies to contact velocities V = v1 - v0 - (s0 + s1) x n."""
+    """(6 bodies, d c): its transpose takes v and s of all bodies to contact velocities V = v1 - v0 - (s0 + s1) x n.
+
+    H of Eqs. (RgRcon) and (VconVg), with the bodies that cannot move.
+    """
     frame = frames(problem.geometry[:, 0:3], dimension)
     turning = np.stack([np.zeros_like(frame[:, 0]), -frame[:, 2], frame[:, 1]], axis=1)  # -(s x n) in the frame
     c, d = np.arange(problem.count), np.arange(dimension)

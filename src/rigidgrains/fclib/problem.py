@@ -102,12 +102,13 @@ class GlobalProblem:
 
     def local(self) -> LocalProblem:
         """The same problem without the bodies: W = H^T M^-1 H, Eq. (invM1), and q = H^T M^-1 f + w."""
+        # M^-1 f is the free velocity, Eq. (discr-free-veloc)
         answers = divide(self.M, sparse.hstack([self.H, sparse.csc_array(self.f[:, None])], format="csc"))
         W, q = self.H.T @ answers[:, :-1], self.H.T @ answers[:, [-1]].toarray().ravel() + self.w
         return LocalProblem(W=0.5 * (W + W.T), q=q, mu=self.mu, dimension=self.dimension, info=self.info)
 
     def body_velocity(self, r: Array) -> Array:
-        """(n,) v from the impulses."""
+        """(n,) v from the impulses, Eq. (discr-generalized-accel)."""
         return divide(self.M, sparse.csc_array((self.H @ r.ravel() + self.f)[:, None])).toarray().ravel()
 
 

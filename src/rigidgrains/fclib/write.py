@@ -68,7 +68,7 @@ def _write_answer(group: h5py.Group, problem: Problem, impulses: Array) -> None:
         v = problem.body_velocity(r)
         group["v"], group["u"] = v, problem.H.T @ v + problem.w
     else:
-        group["u"] = problem.W @ r + problem.q
+        group["u"] = problem.W @ r + problem.q  # Eq. (discr-contact-accel2)
 
 
 def _write_rows(group: h5py.Group, name: str, matrix: Any) -> None:
