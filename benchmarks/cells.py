@@ -25,14 +25,14 @@ from typing import Any
 import numpy as np
 
 import rigidgrains as rg
-from rigidgrains.bench import RADIUS, dense_bodies
-from rigidgrains.bench_step import watch
-from rigidgrains.bodies import Bodies
-from rigidgrains.cell import Cell
+from rigidgrains.app.bench import RADIUS, dense_bodies
+from rigidgrains.app.bench_step import watch
 from rigidgrains.detect.neighbours import Neighbours
-from rigidgrains.detect.shapes import Plane
-from rigidgrains.threads import only
-from rigidgrains.walls import Wall
+from rigidgrains.model.bodies import Bodies
+from rigidgrains.model.cell import Cell
+from rigidgrains.model.shapes import Plane
+from rigidgrains.model.walls import Wall
+from rigidgrains.runtime.threads import only
 
 CUBES = (10, 20, 36)  # along a side: 1400, 11,200 and 65,318 grains
 SWEEPS = 20

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import rigidgrains as rg
-from rigidgrains.bench import best, dense_bodies
+from rigidgrains.app.bench import best, dense_bodies
 from rigidgrains.certificate import check
 from rigidgrains.solve.kernels import sweep
 

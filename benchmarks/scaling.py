@@ -21,15 +21,16 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from rigidgrains import about, bench, theory
-from rigidgrains.bench_step import SWEEPS, dense_run
-from rigidgrains.compiled import kernel
-from rigidgrains.contacts import ContactProblem
+from rigidgrains import theory
+from rigidgrains.app import about, bench
+from rigidgrains.app.bench_step import SWEEPS, dense_run
+from rigidgrains.contacts.contacts import ContactProblem
+from rigidgrains.runtime.compiled import kernel
+from rigidgrains.runtime.threads import get_threads, in_parts, only
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion
 from rigidgrains.solve.orders import ORDERS
 from rigidgrains.solve.sweeps import Sweeps
-from rigidgrains.threads import get_threads, in_parts, only
 
 Clock = Callable[[], float]
 

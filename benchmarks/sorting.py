@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from rigidgrains import sorting
-from rigidgrains.bench import dense_bodies
-from rigidgrains.simulation import Simulation
+from rigidgrains.app.bench import dense_bodies
+from rigidgrains.runtime.threads import only
+from rigidgrains.simulation import sorting
+from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.solve.criteria import FixedSweeps
 from rigidgrains.solve.sweeps import Sweeps
-from rigidgrains.threads import only
 
 MIXED = {"curve": 0.0, "one diameter": 1.0, "three": 3.0, "random": np.inf}
 

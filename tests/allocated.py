@@ -19,10 +19,11 @@ _nrt_python.memsys_use_cpython_allocator()
 
 from builders import plane  # noqa: E402
 
-from rigidgrains import Simulation, memory, threads  # noqa: E402
-from rigidgrains.bench import dense_bodies  # noqa: E402
-from rigidgrains.bodies import Bodies  # noqa: E402
-from rigidgrains.compiled import kernel  # noqa: E402
+from rigidgrains import Simulation  # noqa: E402
+from rigidgrains.app.bench import dense_bodies  # noqa: E402
+from rigidgrains.model.bodies import Bodies  # noqa: E402
+from rigidgrains.runtime import memory, threads  # noqa: E402
+from rigidgrains.runtime.compiled import kernel  # noqa: E402
 from rigidgrains.solve.accelerated import AcceleratedSweeps  # noqa: E402
 from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion  # noqa: E402
 from rigidgrains.solve.relaxed import RelaxedSweeps  # noqa: E402

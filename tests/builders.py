@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from rigidgrains import Observer, integrate
-from rigidgrains.bodies import Bodies
-from rigidgrains.contacts import ContactProblem, Contacts
+from rigidgrains import Observer
+from rigidgrains.contacts.contacts import ContactProblem, Contacts
 from rigidgrains.detect.neighbours import Neighbours
-from rigidgrains.detect.shapes import Plane
-from rigidgrains.simulation import Simulation
+from rigidgrains.model.bodies import Bodies
+from rigidgrains.model.shapes import Plane
+from rigidgrains.model.walls import Drive, Wall
+from rigidgrains.simulation import integrate
+from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.solve.criteria import LocalCriterion
 from rigidgrains.solve.sweeps import Sweeps
-from rigidgrains.walls import Drive, Wall
 
 UP = np.array([0.0, 1.0, 0.0])
 RIGHT = np.array([1.0, 0.0, 0.0])

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 from builders import grains
 
-from rigidgrains.cell import Cell
+from rigidgrains.model.cell import Cell
 
 
 def box(x, y, z=None, **rest):

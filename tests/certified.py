@@ -9,8 +9,8 @@ from builders import UP, cloud, column, grains, settle, triangular
 
 from rigidgrains import Frame
 from rigidgrains.certificate import check
-from rigidgrains.detect.shapes import Cylinder, Plate
-from rigidgrains.walls import Drive, Wall
+from rigidgrains.model.shapes import Cylinder, Plate
+from rigidgrains.model.walls import Drive, Wall
 
 Z = np.array([0.0, 0.0, 1.0])
 

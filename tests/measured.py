@@ -11,9 +11,9 @@ from hypothesis import settings
 
 from rigidgrains import Frame, Simulation, measure
 from rigidgrains.measure.cut import disk_in_box, sphere_in_box
+from rigidgrains.model.walls import Drive
 from rigidgrains.trajectory import wall_table
 from rigidgrains.trajectory.frame import Contacts
-from rigidgrains.walls import Drive
 
 FEW = settings(max_examples=40, deadline=None)
 INF = math.inf

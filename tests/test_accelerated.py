@@ -11,7 +11,7 @@ from test_sweeps import check_constraints
 
 from rigidgrains import Scene
 from rigidgrains.scene import SceneError
-from rigidgrains.simulation import Simulation
+from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.solve import accelerated
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import (
@@ -25,11 +25,11 @@ from rigidgrains.solve.criteria import (
 from rigidgrains.solve.kernels import apply_forces
 from rigidgrains.solve.orders import Coloured
 from rigidgrains.solve.passivity import make_passive
-from rigidgrains.solve.power import momentum_error
 from rigidgrains.solve.relaxed import RelaxedSweeps
 from rigidgrains.solve.residual import residual
 from rigidgrains.solve.settings import make_solver
 from rigidgrains.solve.sweeps import Sweeps
+from rigidgrains.solve.virtual_power import momentum_error
 
 DT = 0.01
 TIGHT = {"criterion": ResidualCriterion(1e-12), "max_sweeps": 20_000}

@@ -14,10 +14,12 @@ import numpy as np
 import pytest
 from builders import plane
 
-from rigidgrains import FixedSweeps, Simulation, Sweeps, contacts, memory
-from rigidgrains.bench import dense_bodies
-from rigidgrains.bodies import Bodies
-from rigidgrains.memory import Workspace, copy_rows, new_bytes
+from rigidgrains import FixedSweeps, Simulation, Sweeps
+from rigidgrains.app.bench import dense_bodies
+from rigidgrains.contacts import contacts
+from rigidgrains.model.bodies import Bodies
+from rigidgrains.runtime import memory
+from rigidgrains.runtime.memory import Workspace, copy_rows, new_bytes
 
 BOUND = 6.0  # bytes per grain: less than one number for each
 
@@ -128,7 +130,7 @@ def test_a_process_that_splits_off_has_memory_of_its_own():
     """What the child writes is not seen here: a mapping that is shared would be one memory for both."""
     code = (
         "import os\n"
-        "from rigidgrains.memory import new_bytes\n"
+        "from rigidgrains.runtime.memory import new_bytes\n"
         f"tables = [new_bytes(size) for size in {SIZES}]\n"
         "for table in tables: table[:] = 1\n"
         "child = os.fork()\n"

@@ -10,18 +10,18 @@ import pytest
 from builders import column, prepare
 
 from rigidgrains import Scene, Simulation, TrajectoryWriter, resume
-from rigidgrains.contacts import ContactProblem
+from rigidgrains.contacts.contacts import ContactProblem
 from rigidgrains.solve import accelerated
-from rigidgrains.solve import appeal as appeals
+from rigidgrains.solve import fallback as appeals
 from rigidgrains.solve.accelerated import AcceleratedSweeps, Momentum
-from rigidgrains.solve.appeal import appeal
 from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion, ResidualCriterion, Verdict
+from rigidgrains.solve.fallback import appeal
 from rigidgrains.solve.loops import apply_forces
 from rigidgrains.solve.orders import Coloured
-from rigidgrains.solve.power import momentum_error
 from rigidgrains.solve.residual import residual, worst_contact
 from rigidgrains.solve.settings import make_solver
 from rigidgrains.solve.sweeps import Sweeps
+from rigidgrains.solve.virtual_power import momentum_error
 
 ORDERS = range(4)
 
@@ -122,7 +122,7 @@ def test_what_he_does_not_improve_stays(monkeypatch):
         problem.forces[:] = problem.motion[:] = np.nan
         return Verdict(False), 7
 
-    monkeypatch.setattr("rigidgrains.solve.appeal.appeal", helpless)
+    monkeypatch.setattr("rigidgrains.solve.fallback.appeal", helpless)
     problem, report = solved(AcceleratedSweeps(referee=100))
     assert not report.converged
     assert (report.sweeps, report.referee) == (5000, 7)

@@ -6,8 +6,8 @@ import numpy as np
 from builders import column, grains
 
 from rigidgrains import Simulation
-from rigidgrains.laws.base import Law
-from rigidgrains.simulation import ATTEMPTS
+from rigidgrains.laws.rows import Law
+from rigidgrains.simulation.simulation import ATTEMPTS
 
 
 class Stubborn(Law):

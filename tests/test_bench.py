@@ -7,7 +7,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from rigidgrains import bench, memory
+from rigidgrains.app import bench
+from rigidgrains.runtime import memory
 
 
 def test_figures_are_complete_and_positive(monkeypatch):

@@ -9,9 +9,9 @@ import pytest
 from builders import RIGHT, cloud, exact, floor, grains, plane, settle
 
 import rigidgrains as rg
-from rigidgrains import threads
 from rigidgrains.certificate import check
 from rigidgrains.laws import Restitution
+from rigidgrains.runtime import threads
 
 SOLVERS = {
     "accelerated": rg.AcceleratedSweeps,

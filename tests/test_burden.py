@@ -19,7 +19,7 @@ from rigidgrains import (
     theory,
 )
 from rigidgrains.detect.clusters import find_clusters, mass_ratio
-from rigidgrains.solve.burden import burden
+from rigidgrains.solve.mass_ratio import burden
 
 
 def stack(ratio: float, light: int = 3) -> Simulation:

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 
 from rigidgrains import Frame, Trajectory, TrajectoryWriter, resume
-from rigidgrains.cell import IMAGES, Cell, encode, narrowest
 from rigidgrains.detect.images import find_pairs, wrap
+from rigidgrains.model.cell import IMAGES, Cell, encode, narrowest
 from rigidgrains.observe.measure import overlaps, potential_energy
-from rigidgrains.simulation import Simulation
+from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps
 from rigidgrains.solve.sweeps import Sweeps

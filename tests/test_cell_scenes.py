@@ -7,9 +7,9 @@ import pytest
 from celled import SHEAR, by_brute_force, cell_of, gas, under
 
 from rigidgrains import Scene, SceneError, Trajectory
-from rigidgrains.cell import CellError
-from rigidgrains.runner import RunFailed, run_scene
-from rigidgrains.simulation import Simulation
+from rigidgrains.app.runner import RunFailed, run_scene
+from rigidgrains.model.cell import CellError
+from rigidgrains.simulation.simulation import Simulation
 
 
 @pytest.mark.parametrize("placement", ["lattice", "random", "dense"])

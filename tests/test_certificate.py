@@ -17,12 +17,12 @@ from rigidgrains import Frame, Simulation, Sweeps, Trajectory, TrajectoryWriter
 from rigidgrains.certificate import check, check_file, summary, surfaces
 from rigidgrains.certificate.overlap import near_pairs
 from rigidgrains.certificate.verdict import ceiling
-from rigidgrains.detect.shapes import Cylinder, Plane, Plate
 from rigidgrains.gallery import scene_text
 from rigidgrains.laws import Restitution
+from rigidgrains.model.shapes import Cylinder, Plane, Plate
+from rigidgrains.model.walls import Drive, Wall, rotation_matrix
 from rigidgrains.scene import load_scene
 from rigidgrains.solve.criteria import FixedSweeps, LocalCriterion
-from rigidgrains.walls import Drive, Wall, rotation_matrix
 
 
 @pytest.mark.parametrize("gap", ["g_pos", "g"])

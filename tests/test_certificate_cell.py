@@ -10,12 +10,12 @@ from builders import exact, grains, plane
 from certified import broken
 
 from rigidgrains import Frame, Simulation
-from rigidgrains.cell import Cell
 from rigidgrains.certificate import check
 from rigidgrains.certificate.images import ghosts, keys
 from rigidgrains.certificate.overlap import Overlaps
 from rigidgrains.certificate.state import State
 from rigidgrains.laws import Cohesion, Restitution, Rolling
+from rigidgrains.model.cell import Cell
 
 
 def gas(dimension, cell, *, n=50, seed=2, walls=(), **rest):

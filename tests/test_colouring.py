@@ -8,22 +8,23 @@ import numpy as np
 import pytest
 from builders import chain, cloud, prepare, triangular
 
-from rigidgrains import bench, theory
-from rigidgrains import threads as in_threads
-from rigidgrains.bodies import Bodies
-from rigidgrains.contacts import Contacts
+from rigidgrains import theory
+from rigidgrains.app import bench
+from rigidgrains.contacts.contacts import Contacts
 from rigidgrains.detect import pairs
 from rigidgrains.detect.colours import COLOURS, HUB, INNER, paint_list
 from rigidgrains.detect.neighbours import Neighbours
+from rigidgrains.model.bodies import Bodies
 from rigidgrains.reproduce.diffusion import decay
-from rigidgrains.simulation import Simulation
+from rigidgrains.runtime import threads as in_threads
+from rigidgrains.runtime.threads import set_threads
+from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.colouring import find_colouring
 from rigidgrains.solve.criteria import FixedSweeps, LocalCriterion
 from rigidgrains.solve.kernels import sweep
 from rigidgrains.solve.orders import Coloured
 from rigidgrains.solve.sweeps import Sweeps
-from rigidgrains.threads import set_threads
 
 DT = 0.01
 

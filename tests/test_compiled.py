@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from rigidgrains import compiled
+from rigidgrains.runtime import compiled
 
 
 @pytest.mark.parametrize("beside", [True, False])
@@ -53,7 +53,7 @@ def test_two_processes_compile_on_the_first_run_only(monkeypatch):
         monkeypatch.setattr(compiled, "_cold", cold)
         compiled.compile_ahead()
         compiled.compile_ahead()
-        assert begun == [["-m", "rigidgrains.ahead"]] * expected
+        assert begun == [["-m", "rigidgrains.app.ahead"]] * expected
 
 
 def test_a_process_that_cannot_begin_does_no_harm(monkeypatch):

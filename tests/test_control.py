@@ -10,10 +10,10 @@ from builders import RIGHT, UP, exact, floor, grains, plane, settle, triangular
 
 import rigidgrains as rg
 from rigidgrains.certificate import check
+from rigidgrains.model.time_functions import in_space, read_course
+from rigidgrains.model.walls import Drive, Wall, rotation_matrix, rotation_vector
 from rigidgrains.observe.measure import wall_forces
-from rigidgrains.simulation import Simulation
-from rigidgrains.stage.course import in_space, read_course
-from rigidgrains.walls import Drive, Wall, rotation_matrix, rotation_vector
+from rigidgrains.simulation.simulation import Simulation
 
 G = 10.0
 BOX = {"lower": [0, 0], "upper": [1, 1], "open": ["top"]}

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from rigidgrains.stage.course import Formula, Table, gauss_mean, read_course
-from rigidgrains.stage.formula import compile_formula, evaluate
+from rigidgrains.model.formula import compile_formula, evaluate
+from rigidgrains.model.time_functions import Formula, Table, gauss_mean, read_course
 
 
 @pytest.mark.parametrize(

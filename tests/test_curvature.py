@@ -9,8 +9,8 @@ import pytest
 from builders import grains
 
 from rigidgrains import Simulation
-from rigidgrains.detect.shapes import Cylinder
-from rigidgrains.walls import Drive, Wall
+from rigidgrains.model.shapes import Cylinder
+from rigidgrains.model.walls import Drive, Wall
 
 Z = np.array([0.0, 0.0, 1.0])
 

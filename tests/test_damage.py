@@ -12,11 +12,11 @@ import pytest
 from test_cli import SCENE
 
 import rigidgrains as rg
-from rigidgrains.about import trajectory_facts
+from rigidgrains.app.about import trajectory_facts
+from rigidgrains.app.runner import run_scene
 from rigidgrains.certificate import check_file
 from rigidgrains.fclib import ProblemFileError, read_problem
 from rigidgrains.formats import FormatError, export, read_state
-from rigidgrains.runner import run_scene
 from rigidgrains.trajectory import store
 from rigidgrains.trajectory.repair import repair
 

@@ -7,17 +7,17 @@ import pytest
 from builders import RIGHT, UP, belt, cloud, column, exact, floor, grains, plane, settle, triangular
 from scipy.spatial import cKDTree
 
-from rigidgrains import integrate
-from rigidgrains.bodies import Bodies
-from rigidgrains.contacts import Contacts
+from rigidgrains.contacts.contacts import Contacts
 from rigidgrains.detect.candidates import MARGIN
 from rigidgrains.detect.grid import near_pairs
 from rigidgrains.detect.neighbours import Neighbours
-from rigidgrains.detect.shapes import Plate
-from rigidgrains.simulation import Simulation
+from rigidgrains.model.bodies import Bodies
+from rigidgrains.model.shapes import Plate
+from rigidgrains.model.walls import Drive, Wall
+from rigidgrains.simulation import integrate
+from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.solve.criteria import FixedSweeps
 from rigidgrains.solve.sweeps import Sweeps
-from rigidgrains.walls import Drive, Wall
 
 Z = np.array([0.0, 0.0, 1.0])
 

@@ -12,20 +12,20 @@ import pytest
 from builders import column, prepare, triangular
 
 from rigidgrains import Scene, Simulation, TrajectoryWriter, resume
-from rigidgrains.barrier import new_meeting
-from rigidgrains.bench import dense_problem
-from rigidgrains.shock import opening_law, shock_law
-from rigidgrains.solve import dilation
+from rigidgrains.app.bench import dense_problem
+from rigidgrains.laws.shock import opening_law, shock_law
+from rigidgrains.runtime.barrier import new_meeting
+from rigidgrains.runtime.threads import get_threads, set_threads
+from rigidgrains.solve import associated as dilation
 from rigidgrains.solve.accelerated import AcceleratedSweeps, Momentum
+from rigidgrains.solve.associated import Dilation
 from rigidgrains.solve.colouring import coloured_sweep
 from rigidgrains.solve.criteria import FixedSweeps, LocalCriterion, MomentumCriterion, ResidualCriterion, Verdict
-from rigidgrains.solve.dilation import Dilation
 from rigidgrains.solve.kernels import update
 from rigidgrains.solve.orders import Coloured
-from rigidgrains.solve.power import Powers, momentum_error, powers
 from rigidgrains.solve.residual import residual, worst_contact
 from rigidgrains.solve.settings import make_solver
-from rigidgrains.threads import get_threads, set_threads
+from rigidgrains.solve.virtual_power import Powers, momentum_error, powers
 
 DT = 0.01
 

@@ -7,10 +7,10 @@ import pytest
 from builders import UP, belt, column, exact, floor, grains, plane, settle
 
 from rigidgrains.detect.neighbours import Neighbours
-from rigidgrains.detect.shapes import Cylinder
+from rigidgrains.model.shapes import Cylinder
+from rigidgrains.model.walls import Drive, Wall
 from rigidgrains.observe.measure import wall_forces
-from rigidgrains.simulation import Simulation
-from rigidgrains.walls import Drive, Wall
+from rigidgrains.simulation.simulation import Simulation
 
 G = 10.0
 Z = np.array([0.0, 0.0, 1.0])

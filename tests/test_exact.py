@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from builders import RIGHT, UP, cloud, column, floor, grains, plane, settle, triangular
 
-from rigidgrains.detect.shapes import Plate
+from rigidgrains.model.shapes import Plate
+from rigidgrains.model.walls import Wall
 from rigidgrains.observe.measure import kinetic_energy, loads, wall_forces
-from rigidgrains.simulation import Simulation
-from rigidgrains.walls import Wall
+from rigidgrains.simulation.simulation import Simulation
 
 G = 10.0
 Z = np.array([0.0, 0.0, 1.0])

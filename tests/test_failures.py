@@ -11,13 +11,7 @@ import numpy as np
 import pytest
 from builders import UP, Counter, column, grains, plane, prepare, triangular
 
-from rigidgrains import (
-    Bodies,
-    DivergenceError,
-    Simulation,
-    StopWhenStatic,
-    Sweeps,
-)
+from rigidgrains import Bodies, DivergenceError, Simulation, StopWhenStatic, Sweeps
 from rigidgrains.solve.criteria import FixedSweeps
 
 DT = 0.01

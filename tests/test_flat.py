@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from builders import cloud, prepare, triangular
 
-from rigidgrains.detect.shapes import Cylinder
-from rigidgrains.simulation import Simulation
+from rigidgrains.model.shapes import Cylinder
+from rigidgrains.model.walls import Drive, Wall
+from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.solve.criteria import FixedSweeps
 from rigidgrains.solve.kernels import sweep
 from rigidgrains.solve.sweeps import Sweeps
-from rigidgrains.walls import Drive, Wall
 
 DT = 0.01
 

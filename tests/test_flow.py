@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 
 from rigidgrains import Frame, Trajectory, TrajectoryWriter, resume
 from rigidgrains.laws import Restitution
-from rigidgrains.simulation import Simulation
+from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.sweeps import Sweeps
 

@@ -11,7 +11,7 @@ from celled import moment
 
 import rigidgrains as rg
 from rigidgrains.certificate import check
-from rigidgrains.simulation import Simulation
+from rigidgrains.simulation.simulation import Simulation
 
 CELL = {"lower": [0, 0], "upper": [10, 10]}
 

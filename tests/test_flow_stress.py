@@ -7,18 +7,18 @@ import pytest
 from builders import exact, grains
 from celled import CONTROLS, SHEAR, cell_of, gas, moment, under
 
-from rigidgrains.cell import IMAGES, encode
 from rigidgrains.laws import Cohesion, Restitution, Rolling, StaticFriction
+from rigidgrains.model.cell import IMAGES, encode
 from rigidgrains.observe.measure import overlaps
-from rigidgrains.simulation import DivergenceError, Simulation
+from rigidgrains.runtime.threads import only
+from rigidgrains.simulation.simulation import DivergenceError, Simulation
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps, LocalCriterion
 from rigidgrains.solve.orders import Coloured
-from rigidgrains.solve.power import momentum_error
 from rigidgrains.solve.relaxed import RelaxedSweeps
 from rigidgrains.solve.residual import natural_map, residual
 from rigidgrains.solve.sweeps import Sweeps
-from rigidgrains.threads import only
+from rigidgrains.solve.virtual_power import momentum_error
 
 
 def triangular_cell(n=6, **control):

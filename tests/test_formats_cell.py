@@ -13,8 +13,8 @@ from vtk.util.numpy_support import vtk_to_numpy
 
 import rigidgrains as rg
 from rigidgrains.formats import FormatError, export, read_state
-from rigidgrains.formats.start import start_scene
 from rigidgrains.scene import Scene, load_scene
+from rigidgrains.scene.start import start_scene
 
 CELLS = {
     "shear": (2, {"lower": [0.5, -1.0], "upper": [8.5, 6.0], "tilt": {"xy": 3.0}, "rate": {"xy": 0.8}}),

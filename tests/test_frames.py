@@ -9,9 +9,9 @@ from test_detect import listed
 
 from rigidgrains import AutoStep, Simulation
 from rigidgrains.detect.neighbours import Neighbours
-from rigidgrains.detect.shapes import Cylinder
+from rigidgrains.model.shapes import Cylinder
+from rigidgrains.model.walls import Wall
 from rigidgrains.trajectory.checkpoint import pack, unpack
-from rigidgrains.walls import Wall
 
 
 def block(side, *, pitch=2.2, height=0.0):

@@ -12,10 +12,10 @@ import pytest
 from scipy.optimize import brentq
 
 from rigidgrains import certificate, measure
+from rigidgrains.app.runner import run_scene
 from rigidgrains.gallery import scene_text, scenes
-from rigidgrains.runner import run_scene
 from rigidgrains.scene import Scene, load_scene
-from rigidgrains.simulation import Simulation
+from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.trajectory.reader import Trajectory
 
 G = 9.81

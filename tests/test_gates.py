@@ -10,10 +10,10 @@ from builders import RIGHT, column, floor, grains, plane
 
 import rigidgrains as rg
 from rigidgrains.certificate import check
+from rigidgrains.model.time_functions import in_space
+from rigidgrains.model.walls import Drive
 from rigidgrains.observe.measure import wall_forces
-from rigidgrains.simulation import Simulation
-from rigidgrains.stage.course import in_space
-from rigidgrains.walls import Drive
+from rigidgrains.simulation.simulation import Simulation
 
 G = 10.0
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rigidgrains.compiled import kernel, law
-from rigidgrains.shock import general_shock_law, shock_law
+from rigidgrains.laws.shock import general_shock_law, shock_law
+from rigidgrains.runtime.compiled import kernel, law
 
 shock = law(general_shock_law)
 PACK = ((0, 0, 0, 1, 1, 2), (0, 1, 2, 1, 2, 2))

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from builders import chain, cloud, prepare, triangular
 
-from rigidgrains import load_scene, threads
+from rigidgrains import load_scene
 from rigidgrains.cli.compare import compare as command
 from rigidgrains.fclib import global_problem, local_problem, save_problem
-from rigidgrains.fclib.sweeps import residuals
 from rigidgrains.laboratory import (
     MatrixCase,
     StepCase,
@@ -26,8 +25,10 @@ from rigidgrains.laboratory import (
 )
 from rigidgrains.laboratory.profiles import share_within
 from rigidgrains.laboratory.recheck import check_matrix, check_step
+from rigidgrains.runtime import threads
 from rigidgrains.solve.criteria import FixedSweeps, ResidualCriterion
 from rigidgrains.solve.kernels import apply_forces
+from rigidgrains.solve.matrix.sweeps import residuals
 from rigidgrains.solve.residual import residual
 from rigidgrains.solve.sweeps import Sweeps
 

@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from rigidgrains.barrier import new_meeting
-from rigidgrains.bench import dense_problem
-from rigidgrains.lanes import (
+from rigidgrains.app.bench import dense_problem
+from rigidgrains.laws.shock import shock_law
+from rigidgrains.runtime.barrier import new_meeting
+from rigidgrains.runtime.memory import LINE, new_table, on_lines
+from rigidgrains.runtime.simd import (
     WIDTH,
     choose,
     column_of,
@@ -23,8 +25,6 @@ from rigidgrains.lanes import (
     sum_of,
     write_rows,
 )
-from rigidgrains.memory import LINE, new_table, on_lines
-from rigidgrains.shock import shock_law
 from rigidgrains.solve.colouring import coloured_forces, coloured_sweep
 from rigidgrains.solve.kernels import apply_forces, sweep
 

@@ -10,9 +10,9 @@ from builders import UP, cloud, column, exact, floor, grains, settle, triangular
 
 import rigidgrains as rg
 from rigidgrains.certificate import check
-from rigidgrains.detect.shapes import Cylinder
 from rigidgrains.laws import Cohesion, Restitution, Rolling, StaticFriction
-from rigidgrains.walls import Drive, Wall
+from rigidgrains.model.shapes import Cylinder
+from rigidgrains.model.walls import Drive, Wall
 
 G, DT, R = 10.0, 1e-2, 0.5
 INERTIA = {2: 0.5, 3: 0.4}
@@ -176,7 +176,7 @@ def test_resumed_to_the_bit_with_all_laws(tmp_path):
 
 
 def test_files_of_other_programs_cannot_hold_torques(tmp_path):
-    from rigidgrains.fclib.engine import save_problem
+    from rigidgrains.solve.matrix.step import save_problem
 
     with pytest.raises(ValueError, match="three unknowns per contact"):
         save_problem(incline(0.2, 0.3 * R), tmp_path / "step.hdf5")

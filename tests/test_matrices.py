@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from builders import UP, floor, grains, plane, prepare
 
-from rigidgrains import integrate
-from rigidgrains.detect.shapes import Cylinder
+from rigidgrains.model.shapes import Cylinder
+from rigidgrains.model.walls import Drive, Wall
+from rigidgrains.simulation import integrate
 from rigidgrains.solve.kernels import apply_forces, sweep
-from rigidgrains.walls import Drive, Wall
 
 DT = 0.01
 Z = np.array([0.0, 0.0, 1.0])

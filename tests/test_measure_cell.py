@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from measured import FCC, FCC_SITES, FEW, TRIANGULAR, lattice, still
 
 from rigidgrains import Simulation, measure
-from rigidgrains.cell import Cell
-from rigidgrains.detect.shapes import Cylinder
 from rigidgrains.laws import Rolling
 from rigidgrains.measure.images import affine_flow
-from rigidgrains.walls import Drive, Wall
+from rigidgrains.model.cell import Cell
+from rigidgrains.model.shapes import Cylinder
+from rigidgrains.model.walls import Drive, Wall
 
 ROOT = math.sqrt(3.0)
 DENSEST = {2: math.pi / (2.0 * ROOT), 3: math.pi / (3.0 * math.sqrt(2.0))}

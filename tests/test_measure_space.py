@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from measured import CUBIC, FCC, FCC_SITES, FEW, INF, SQUARE, TRIANGULAR, box2, box3, lattice, pressed, still
 
 from rigidgrains import Simulation, measure
-from rigidgrains.detect.shapes import Cylinder
-from rigidgrains.walls import Wall
+from rigidgrains.model.shapes import Cylinder
+from rigidgrains.model.walls import Wall
 
 
 def test_volumes_of_simple_cuts():

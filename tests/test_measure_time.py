@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from measured import FEW, INF, cube, falling, still, tumult
 
 from rigidgrains import Simulation, Trajectory, TrajectoryWriter, measure, resume
-from rigidgrains.detect.shapes import Cylinder
-from rigidgrains.walls import Drive, Wall
+from rigidgrains.model.shapes import Cylinder
+from rigidgrains.model.walls import Drive, Wall
 
 
 @FEW

@@ -9,7 +9,7 @@ from builders import chain, cloud, column, prepare
 from rigidgrains.solve import accelerated, steady
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion, ResidualCriterion, Verdict
-from rigidgrains.solve.momentum import judge_some
+from rigidgrains.solve.extrapolation import judge_some
 from rigidgrains.solve.orders import Coloured
 from rigidgrains.solve.sweeps import Sweeps
 

@@ -12,13 +12,13 @@ from builders import chain, column, grains, triangular
 from rich.console import Console
 
 import rigidgrains as rg
-from rigidgrains.about import scene_facts, trajectory_facts
+from rigidgrains.app.about import scene_facts, trajectory_facts
+from rigidgrains.app.runner import run_scene
 from rigidgrains.cli import words
 from rigidgrains.cli.run import tell
 from rigidgrains.gallery import scene_text
-from rigidgrains.observe.report import NOT_ASKED, convergence
-from rigidgrains.observe.tally import Tally
-from rigidgrains.runner import run_scene
+from rigidgrains.simulation.report import NOT_ASKED, convergence
+from rigidgrains.simulation.tally import Tally
 from rigidgrains.view.notebook import report_html
 
 SCENE = """

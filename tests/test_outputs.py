@@ -11,10 +11,10 @@ import pytest
 from test_cli import SCENE
 
 import rigidgrains as rg
+from rigidgrains.app.runner import run_scene
 from rigidgrains.fclib import read_problem
-from rigidgrains.outputs import check_outputs, whole
+from rigidgrains.files.outputs import check_outputs, whole
 from rigidgrains.reproduce import run as reproduction
-from rigidgrains.runner import run_scene
 from rigidgrains.trajectory.repair import repair
 from rigidgrains.view.page import PageError, write_page
 

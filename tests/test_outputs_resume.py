@@ -12,8 +12,8 @@ from test_cli import SCENE
 from test_outputs import MINE, contents, made, rigidgrains, scene
 
 import rigidgrains as rg
-from rigidgrains import runner
-from rigidgrains.runner import resume_run, run_scene
+from rigidgrains.app import runner
+from rigidgrains.app.runner import resume_run, run_scene
 
 RESULTS = ("report.json", "packing.png", "history.png")
 

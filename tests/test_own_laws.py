@@ -12,7 +12,7 @@ from builders import floor, grains, triangular
 import rigidgrains as rg
 from rigidgrains import laws as room
 from rigidgrains.certificate import check
-from rigidgrains.laws.base import Rows
+from rigidgrains.laws.rows import Rows
 from rigidgrains.trajectory.errors import TrajectoryError
 
 DT = 1e-2

@@ -9,11 +9,11 @@ from scipy import sparse
 
 from rigidgrains import AcceleratedSweeps, Bodies, SecondOrder
 from rigidgrains.fclib import global_problem
-from rigidgrains.fclib.solve import in_space
-from rigidgrains.solve import referee
-from rigidgrains.solve.interior import product, velocity_in_cone
-from rigidgrains.solve.path import FAR, Path
-from rigidgrains.solve.referee import GlobalSystem, LocalSystem
+from rigidgrains.solve.matrix import referee
+from rigidgrains.solve.matrix.interior import product, velocity_in_cone
+from rigidgrains.solve.matrix.path import FAR, Path
+from rigidgrains.solve.matrix.referee import GlobalSystem, LocalSystem
+from rigidgrains.solve.matrix.solve import in_space
 
 DT = 0.02
 

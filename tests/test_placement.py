@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
-from rigidgrains.bodies import Bodies
+from rigidgrains.model.bodies import Bodies
 from rigidgrains.scene import Scene, SceneError
 
 

@@ -16,11 +16,11 @@ from builders import chain
 from rich.console import Console
 
 import rigidgrains as rg
-from rigidgrains import bench
+from rigidgrains.app import bench
 from rigidgrains.observe import bar as room
 from rigidgrains.observe.bar import Bar, Log
 from rigidgrains.observe.progress import Progress
-from rigidgrains.simulation import Simulation
+from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.solve.criteria import FixedSweeps
 from rigidgrains.solve.sweeps import Sweeps
 
@@ -156,8 +156,8 @@ def test_reproduce_and_bench_tell_how_far_they_are(monkeypatch, tmp_path):
     told: list[tuple[float, str]] = []
     for name in ("search_over_sweep", "start_seconds", "_child", "sweep_seconds"):
         monkeypatch.setattr(bench, name, lambda *words: 1.0)
-    monkeypatch.setattr("rigidgrains.bench_step.shares", lambda grains: {})
-    monkeypatch.setattr("rigidgrains.bench_step.speed_up", lambda grains: 1.0)
+    monkeypatch.setattr("rigidgrains.app.bench_step.shares", lambda grains: {})
+    monkeypatch.setattr("rigidgrains.app.bench_step.speed_up", lambda grains: 1.0)
     monkeypatch.setattr(bench, "dense_problem", lambda *words, **more: (None, chain_problem()))
     bench.run(sizes=(10,), tell=lambda share, what: told.append((share, what)))
     assert [share for share, _ in told] == pytest.approx(np.arange(10) / 10)

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from builders import chain, cloud, column, prepare, triangular
 
-from rigidgrains.bench import dense_problem
-from rigidgrains.fclib import global_problem, local_problem, solve, solve_problem
+from rigidgrains.app.bench import dense_problem
+from rigidgrains.fclib import global_problem, local_problem, solve_problem
 from rigidgrains.laboratory.recheck import check_matrix
-from rigidgrains.solve.interior import apply, divide, largest_step, scaling, velocity_in_cone
-from rigidgrains.solve.polish import into_cone
+from rigidgrains.solve.matrix import solve
+from rigidgrains.solve.matrix.interior import apply, divide, largest_step, scaling, velocity_in_cone
+from rigidgrains.solve.matrix.polish import into_cone
 
 
 def inside(n, seed=0):
@@ -76,7 +77,8 @@ def no_sweep(*_, **__):
 def without_sweeps(monkeypatch):
     """Sweeps of any kind are mistakes."""
     monkeypatch.setattr(
-        "rigidgrains.solve.general.BlockRows.sweep", lambda rows, r, sequence: no_sweep() if len(sequence) else None
+        "rigidgrains.solve.matrix.general.BlockRows.sweep",
+        lambda rows, r, sequence: no_sweep() if len(sequence) else None,
     )
     monkeypatch.setattr(solve, "accelerated_sweeps", no_sweep)
     monkeypatch.setattr(solve, "plain_sweeps", no_sweep)
@@ -199,7 +201,7 @@ def test_growing_friction_leads_to_a_solution(parts, monkeypatch):
     """With neither an interior point nor enough sweeps from no forces."""
     monkeypatch.setattr(solve, "MOST", {**solve.MOST, "auto": 20})
     monkeypatch.setattr(solve, "GROWING", parts)
-    monkeypatch.setattr("rigidgrains.solve.referee.BEGINNINGS", ())
+    monkeypatch.setattr("rigidgrains.solve.matrix.referee.BEGINNINGS", ())
     problem = global_problem(WORLDS["pressed disks"](0.5))
     found = solve_problem(problem, tolerance=1e-10)
     assert found.solver == "accelerated, then second-order"

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from rigidgrains.outputs import OutputError
+from rigidgrains.files.outputs import OutputError
 from rigidgrains.reproduce import TARGETS, run
 from rigidgrains.reproduce.base import Result, Row, Target, new_figure
 

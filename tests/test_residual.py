@@ -11,9 +11,9 @@ from builders import chain, cloud, column, exact, grains, prepare, triangular
 
 from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion, ResidualCriterion
 from rigidgrains.solve.kernels import apply_forces
-from rigidgrains.solve.power import momentum_error, virtual_power
 from rigidgrains.solve.residual import natural_map, residual, worst_contact
 from rigidgrains.solve.sweeps import Sweeps
+from rigidgrains.solve.virtual_power import momentum_error, virtual_power
 
 DT = 0.01
 

@@ -18,7 +18,7 @@ from test_trajectory import drum
 
 import rigidgrains as rg
 from rigidgrains import certificate
-from rigidgrains.runner import resume_run, run_scene
+from rigidgrains.app.runner import resume_run, run_scene
 from rigidgrains.solve.names import KINDS, words_of
 from rigidgrains.trajectory import store
 from rigidgrains.trajectory.checkpoint import decode

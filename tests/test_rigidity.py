@@ -22,8 +22,8 @@ from rigidgrains import (
     theory,
 )
 from rigidgrains.detect.clusters import find_clusters
-from rigidgrains.observe.tally import Tally
 from rigidgrains.reproduce.chain import chain
+from rigidgrains.simulation.tally import Tally
 from rigidgrains.solve.sweeps import SolveReport
 
 

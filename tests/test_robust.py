@@ -27,8 +27,8 @@ from rigidgrains import (
     Sweeps,
 )
 from rigidgrains.certificate import check
-from rigidgrains.detect.shapes import Cylinder, Plate
-from rigidgrains.walls import Drive, Wall
+from rigidgrains.model.shapes import Cylinder, Plate
+from rigidgrains.model.walls import Drive, Wall
 
 OUT = np.array([0.0, 0.0, 1.0])
 
@@ -207,7 +207,7 @@ def test_a_simulation_can_be_copied_and_stored():
 @pytest.mark.parametrize("setting", [{"HOME": "/nonexistent", "XDG_CACHE_HOME": ""}, {"XDG_CACHE_HOME": "/proc/none"}])
 def test_kernels_compile_where_nothing_can_be_written(tmp_path, setting):
     """A private folder takes the place of the package folder and the home folder."""
-    code = "import os, sys, pathlib\nimport rigidgrains.compiled as c\nprint(os.environ.get('NUMBA_CACHE_DIR', ''))"
+    code = "import os\nimport rigidgrains.runtime.compiled as c\nprint(os.environ.get('NUMBA_CACHE_DIR', ''))"
     check = "import tempfile, pathlib\n" + (
         "real = tempfile.TemporaryFile\n"
         "def refuse(*a, dir=None, **k):\n"

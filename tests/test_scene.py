@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from rigidgrains.detect import shapes
+from rigidgrains.model import shapes
 from rigidgrains.scene import Scene, SceneError, load_scene
 from rigidgrains.scene.sizes import Spread
 

@@ -10,10 +10,10 @@ from builders import RIGHT, UP, exact, grains, plane
 
 import rigidgrains as rg
 from rigidgrains.certificate import check
+from rigidgrains.model.time_functions import in_space, read_course
+from rigidgrains.model.walls import Drive
 from rigidgrains.observe.measure import wall_forces
-from rigidgrains.simulation import Simulation
-from rigidgrains.stage.course import in_space, read_course
-from rigidgrains.walls import Drive
+from rigidgrains.simulation.simulation import Simulation
 
 ONE = {"positions": [[0.5, 0.1]], "radius": 0.1}
 PLANE = {"name": "floor", "point": [0, 0], "normal": [0, 1]}

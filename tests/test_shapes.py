@@ -7,7 +7,7 @@ import pytest
 from builders import RIGHT, UP
 from scipy.spatial import cKDTree
 
-from rigidgrains.detect.shapes import Cylinder, Plane, Plate
+from rigidgrains.model.shapes import Cylinder, Plane, Plate
 
 Z = np.array([0.0, 0.0, 1.0])
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from rigidgrains.shock import general_shock_law, shock_law
+from rigidgrains.laws.shock import general_shock_law, shock_law
 from rigidgrains.solve.kernels import sweep
 
 law = settings(deadline=None, derandomize=True, max_examples=80)

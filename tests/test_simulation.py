@@ -9,14 +9,7 @@ import numpy as np
 import pytest
 from builders import UP, Counter, chain, column, exact, grains, plane, settle, triangular
 
-from rigidgrains import (
-    History,
-    Report,
-    Simulation,
-    StopRun,
-    StopWhenStatic,
-    Sweeps,
-)
+from rigidgrains import History, Report, Simulation, StopRun, StopWhenStatic, Sweeps
 from rigidgrains.solve.criteria import FixedSweeps, LocalCriterion
 
 DT = 0.01

@@ -19,11 +19,11 @@ from rigidgrains import (
 )
 from rigidgrains.certificate import check
 from rigidgrains.scene import Solver
-from rigidgrains.simulation import Simulation
+from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.solve.accelerated import AcceleratedSweeps
-from rigidgrains.solve.awake import clusters_of_bodies
 from rigidgrains.solve.criteria import FixedSweeps, LocalCriterion
 from rigidgrains.solve.relaxed import RelaxedSweeps
+from rigidgrains.solve.sleep import clusters_of_bodies
 from rigidgrains.solve.sweeps import Sweeps
 
 DT, G = 1e-2, 10.0

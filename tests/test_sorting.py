@@ -14,10 +14,13 @@ from test_streams import hopper
 from test_trajectory import drum
 
 import rigidgrains as rg
-from rigidgrains import bench, curve, sorting, threads
+from rigidgrains.app import bench
 from rigidgrains.certificate import check
+from rigidgrains.detect import morton as curve
 from rigidgrains.measure import mean_squared_displacement
-from rigidgrains.simulation import Simulation
+from rigidgrains.runtime import threads
+from rigidgrains.simulation import sorting
+from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.solve.orders import Ordered
 from rigidgrains.trajectory.checkpoint import pack, unpack
 

@@ -9,8 +9,8 @@ import pytest
 
 import rigidgrains as rg
 from rigidgrains import certificate, measure
+from rigidgrains.events.errors import StageError
 from rigidgrains.scene.errors import SceneError
-from rigidgrains.stage.errors import StageError
 
 
 def scene(**spring) -> rg.Scene:

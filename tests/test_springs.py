@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from builders import RIGHT, floor, grains, plane
 
-from rigidgrains.bodies import Bodies
-from rigidgrains.springs import Springs
+from rigidgrains.model.bodies import Bodies
+from rigidgrains.soft_dem import Springs
 
 
 def pair(speed: float = 1.0, mass: tuple[float, float] = (1.0, 3.0)) -> Bodies:

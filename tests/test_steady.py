@@ -10,11 +10,11 @@ from builders import belt, column, grains, prepare, triangular
 from celled import SHEAR, cell_of, gas
 
 from rigidgrains.laws import Rolling
-from rigidgrains.simulation import Simulation
+from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps
-from rigidgrains.solve.power import _all_powers, flows, powers
 from rigidgrains.solve.steady import AT_REST, IN_FLOW, LEAST, MOST, Amount
+from rigidgrains.solve.virtual_power import _all_powers, flows, powers
 
 DT = 0.01
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import rigidgrains as rg
+from rigidgrains.app.runner import run_scene
 from rigidgrains.certificate.check import check_file
 from rigidgrains.formats.export import export
 from rigidgrains.formats.state import read_state
-from rigidgrains.runner import run_scene
 from rigidgrains.trajectory import store
 from rigidgrains.trajectory.repair import repair
 

@@ -11,9 +11,9 @@ from scipy.spatial import cKDTree
 
 import rigidgrains as rg
 from rigidgrains.certificate import check
-from rigidgrains.simulation import Simulation
-from rigidgrains.stage.population import Crowd, change, copy_grains
-from rigidgrains.stage.stage import Stage
+from rigidgrains.events.events import Stage
+from rigidgrains.events.population import Crowd, change, copy_grains
+from rigidgrains.simulation.simulation import Simulation
 
 G = 9.81
 

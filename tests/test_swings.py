@@ -8,9 +8,9 @@ from builders import prepare, triangular
 
 from rigidgrains import Scene, Simulation
 from rigidgrains.laws.rolling import Rolling
-from rigidgrains.memory import Workspace
+from rigidgrains.runtime.memory import Workspace
+from rigidgrains.solve.deflation import EVERY, KEPT, TIMES, Swings
 from rigidgrains.solve.loops import apply_forces
-from rigidgrains.solve.swings import EVERY, KEPT, TIMES, Swings
 
 DT, CONTACTS, PAIR = 0.01, 200, 12
 

@@ -8,8 +8,8 @@ from builders import floor, grains
 
 import rigidgrains as rg
 from rigidgrains.certificate import check
-from rigidgrains.springs import Springs
-from rigidgrains.stage.population import Crowd
+from rigidgrains.events.population import Crowd
+from rigidgrains.soft_dem import Springs
 from rigidgrains.trajectory import checkpoint
 from rigidgrains.trajectory.errors import Mismatch
 

@@ -17,10 +17,10 @@ from builders import triangular
 from test_cli import SCENE
 
 import rigidgrains as rg
+from rigidgrains.app.runner import resume_run, run_scene
 from rigidgrains.cli import app
 from rigidgrains.cli.words import err, out
 from rigidgrains.fclib import ProblemFileError, read_problem
-from rigidgrains.runner import resume_run, run_scene
 from rigidgrains.trajectory import store
 from rigidgrains.trajectory.repair import repair
 

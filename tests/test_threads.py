@@ -9,16 +9,17 @@ import numpy as np
 import pytest
 from builders import prepare, triangular
 
-from rigidgrains import bench, threads
-from rigidgrains.barrier import meet, new_meeting
+from rigidgrains.app import bench
 from rigidgrains.detect.grid import near_pairs
-from rigidgrains.simulation import Simulation
+from rigidgrains.runtime import threads
+from rigidgrains.runtime.barrier import meet, new_meeting
+from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion
 from rigidgrains.solve.orders import Coloured
-from rigidgrains.solve.power import momentum_error
 from rigidgrains.solve.residual import natural_map, residual
 from rigidgrains.solve.sweeps import Sweeps
+from rigidgrains.solve.virtual_power import momentum_error
 
 DT = 0.01
 

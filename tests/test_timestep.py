@@ -10,9 +10,10 @@ import pytest
 from builders import UP, exact, floor, grains, plane
 
 import rigidgrains as rg
-from rigidgrains import AutoStep, FixedSweeps, History, RelaxedSweeps, Scene, SceneError, Simulation, Sweeps, integrate
-from rigidgrains.timestep import Clock
-from rigidgrains.walls import Drive
+from rigidgrains import AutoStep, FixedSweeps, History, RelaxedSweeps, Scene, SceneError, Simulation, Sweeps
+from rigidgrains.model.walls import Drive
+from rigidgrains.simulation import integrate
+from rigidgrains.simulation.timestep import Clock
 
 G = 10.0
 

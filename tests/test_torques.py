@@ -10,8 +10,8 @@ from builders import exact, floor, grains
 
 from rigidgrains import Scene, SceneError, Simulation, Trajectory, TrajectoryWriter, measure, resume
 from rigidgrains.certificate import check
+from rigidgrains.events.population import change, copy_grains
 from rigidgrains.observe.stop import StopWhenStatic
-from rigidgrains.stage.population import change, copy_grains
 
 DT = 1e-3
 
@@ -142,7 +142,7 @@ def test_a_resumed_run_is_the_same_to_the_bit_and_certified(tmp_path):
 
 def test_torques_follow_grains_that_move_in_their_arrays():
     """Taken out and let in again, or numbered anew, each grain keeps its own."""
-    from rigidgrains.sorting import renumber
+    from rigidgrains.simulation.sorting import renumber
 
     simulation = Simulation(scene_2d())
     simulation.run(steps=2)

@@ -16,7 +16,8 @@ from matplotlib.collections import EllipseCollection, LineCollection
 from matplotlib.colors import to_rgb
 
 from rigidgrains import Frame, History, Scene, Simulation, draw_history, draw_packing
-from rigidgrains.detect.shapes import Cylinder, Plate
+from rigidgrains.model.shapes import Cylinder, Plate
+from rigidgrains.model.walls import Wall
 from rigidgrains.view import flat
 from rigidgrains.view.camera import Camera, read_view
 from rigidgrains.view.caster import Solids, cast
@@ -26,7 +27,6 @@ from rigidgrains.view.layout import make_layout, read_size, round_length
 from rigidgrains.view.network import network
 from rigidgrains.view.packing import Look
 from rigidgrains.view.wall_sheets import cut, wall_sheets
-from rigidgrains.walls import Wall
 
 
 def settle(dimension: int) -> Simulation:

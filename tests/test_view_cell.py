@@ -12,7 +12,7 @@ from test_page import browser, open_page, wait_for  # noqa: F401 (a fixture)
 from test_view import probe, still
 
 from rigidgrains import Frame, Simulation, Trajectory, TrajectoryWriter
-from rigidgrains.cell import Cell
+from rigidgrains.model.cell import Cell
 from rigidgrains.view.extent import box_around
 from rigidgrains.view.images import home, outline, shown
 from rigidgrains.view.live.packet import live_packet

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import rigidgrains as rg
-from rigidgrains.simulation import Simulation
+from rigidgrains.model.walls import Drive
+from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion
-from rigidgrains.solve.power import momentum_error
 from rigidgrains.solve.sweeps import Sweeps
-from rigidgrains.walls import Drive
+from rigidgrains.solve.virtual_power import momentum_error
 
 Array = NDArray[np.float64]
 

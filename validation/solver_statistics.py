@@ -26,8 +26,8 @@ from report import gauge
 from solver_histories import HISTORIES, Bed, Tape, at_rest, compression, mobilised, rest, shear
 
 import rigidgrains as rg
-from rigidgrains import integrate
-from rigidgrains.contacts import ContactProblem
+from rigidgrains.contacts.contacts import ContactProblem
+from rigidgrains.simulation import integrate
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion, ResidualCriterion
 from rigidgrains.solve.sweeps import Sweeps

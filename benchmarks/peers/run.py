@@ -30,8 +30,8 @@ import siconos_fclib
 import siconos_nsgs
 from column import Column
 
-from rigidgrains import bench
-from rigidgrains.contacts import ContactProblem
+from rigidgrains.app import bench
+from rigidgrains.contacts.contacts import ContactProblem
 from rigidgrains.solve.orders import ORDERS
 
 HERE = Path(__file__).parent

@@ -25,13 +25,13 @@ import time
 
 import numpy as np
 
-from rigidgrains.bench import dense_problem
-from rigidgrains.contacts import ContactProblem
+from rigidgrains.app.bench import dense_problem
+from rigidgrains.contacts.contacts import ContactProblem
 from rigidgrains.fclib import impulses, local_problem
-from rigidgrains.fclib.sweeps import residuals
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps
-from rigidgrains.solve.general import BlockRows
+from rigidgrains.solve.matrix.general import BlockRows
+from rigidgrains.solve.matrix.sweeps import residuals
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "solvers"))
 

@@ -19,8 +19,8 @@ os.environ.update(NUMBA_NUM_THREADS="1", OMP_NUM_THREADS="1", RIGIDGRAINS_THREAD
 
 import numpy as np
 
-from rigidgrains.bench import dense_problem, sweep_seconds
-from rigidgrains.contacts import ContactProblem
+from rigidgrains.app.bench import dense_problem, sweep_seconds
+from rigidgrains.contacts.contacts import ContactProblem
 
 SWEEPS = 50
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rigidgrains.contacts import ContactProblem
+from rigidgrains.contacts.contacts import ContactProblem
 
 Array = Any
 

@@ -18,9 +18,9 @@ import numpy as np
 
 from rigidgrains.gallery import scene_text
 from rigidgrains.scene import load_scene
-from rigidgrains.simulation import Simulation
-from rigidgrains.solve.power import momentum_error
+from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.solve.residual import worst_contact
+from rigidgrains.solve.virtual_power import momentum_error
 
 SCENES = ("column", "vibrated", "piston", "pile", "deposit", "silo", "biaxial", "collapse", "shear", "drum")
 LOOK = 20

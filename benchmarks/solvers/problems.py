@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 import rigidgrains as rg
-from rigidgrains import integrate
-from rigidgrains.contacts import ContactProblem
-from rigidgrains.simulation import Simulation
+from rigidgrains.contacts.contacts import ContactProblem
+from rigidgrains.model.walls import Drive
+from rigidgrains.simulation import integrate
+from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion
 from rigidgrains.solve.sweeps import Sweeps
-from rigidgrains.walls import Drive
 
 FOLDER = Path(__file__).parent / "build"  # saved steps; ignored by git, made again when it is missing
 PRESSURE = 0.01

@@ -25,8 +25,8 @@ from certificate import certify
 from problems import clone, diluted, impact, piston_step, pressed, pressed_chain, settle, shake, shear, tilt
 
 import rigidgrains
-from rigidgrains.contacts import ContactProblem
-from rigidgrains.simulation import Simulation
+from rigidgrains.contacts.contacts import ContactProblem
+from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion, ResidualCriterion
 from rigidgrains.solve.sweeps import SolveReport, Sweeps

@@ -8,25 +8,29 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from .bodies import Bodies
-    from .cell import Cell, CellError
+    from .events.errors import StageError
     from .fclib import read_problem, save_problem, solve_problem
-    from .laws.base import Law, Rows
+    from .files.outputs import OutputError
     from .laws.cohesion import Cohesion
     from .laws.friction import SpeedFriction, StaticFriction
     from .laws.restitution import Restitution
     from .laws.rolling import Rolling
+    from .laws.rows import Law, Rows
     from .measure.record import Measure
-    from .observe.base import Observer, StopRun
+    from .model.bodies import Bodies
+    from .model.cell import Cell, CellError
     from .observe.history import History
     from .observe.measure import kinetic_energy, loads, overlaps, wall_forces
     from .observe.progress import Progress
-    from .observe.report import Report
-    from .observe.rigidity import Rigidity, rigidity
     from .observe.stop import StopWhenStatic
-    from .outputs import OutputError
+    from .runtime.threads import get_threads, set_threads
     from .scene import Scene, SceneError, load_scene
-    from .simulation import DivergenceError, Simulation
+    from .simulation.report import Report
+    from .simulation.rigidity import Rigidity, rigidity
+    from .simulation.simulation import DivergenceError, Simulation
+    from .simulation.timestep import AutoStep
+    from .simulation.triggers import Observer, StopRun
+    from .soft_dem import Springs
     from .solve.accelerated import AcceleratedSweeps
     from .solve.criteria import (
         FixedSweeps,
@@ -44,10 +48,6 @@ if TYPE_CHECKING:
     from .solve.relaxed import RelaxedSweeps
     from .solve.second_order import SecondOrder
     from .solve.sweeps import SolveReport, Sweeps
-    from .springs import Springs
-    from .stage.errors import StageError
-    from .threads import get_threads, set_threads
-    from .timestep import AutoStep
     from .trajectory.errors import TrajectoryError, WriteError
     from .trajectory.frame import Frame
     from .trajectory.reader import Trajectory
@@ -63,47 +63,47 @@ if TYPE_CHECKING:
 # compiles nothing.
 _HOMES = {
     "AcceleratedSweeps": "solve.accelerated",
-    "AutoStep": "timestep",
-    "Bodies": "bodies",
-    "Cell": "cell",
-    "CellError": "cell",
+    "AutoStep": "simulation.timestep",
+    "Bodies": "model.bodies",
+    "Cell": "model.cell",
+    "CellError": "model.cell",
     "Checkpoints": "trajectory.writer",
     "Cohesion": "laws.cohesion",
-    "DivergenceError": "simulation",
+    "DivergenceError": "simulation.simulation",
     "FixedSweeps": "solve.criteria",
     "Frame": "trajectory.frame",
     "GlobalCriterion": "solve.criteria",
     "History": "observe.history",
-    "Law": "laws.base",
+    "Law": "laws.rows",
     "LiveView": "view.live",
     "LocalCriterion": "solve.criteria",
     "Measure": "measure.record",
     "MomentumCriterion": "solve.criteria",
-    "Observer": "observe.base",
+    "Observer": "simulation.triggers",
     "Ordered": "solve.orders",
-    "OutputError": "outputs",
+    "OutputError": "files.outputs",
     "OverlapCriterion": "solve.criteria",
     "Progress": "observe.progress",
     "RandomBlocks": "solve.orders",
     "RelaxedSweeps": "solve.relaxed",
-    "Report": "observe.report",
+    "Report": "simulation.report",
     "ResidualCriterion": "solve.criteria",
     "Restitution": "laws.restitution",
     "RigidSweeps": "solve.criteria",
-    "Rigidity": "observe.rigidity",
+    "Rigidity": "simulation.rigidity",
     "Rolling": "laws.rolling",
-    "Rows": "laws.base",
+    "Rows": "laws.rows",
     "Scene": "scene",
     "SceneError": "scene",
     "SecondOrder": "solve.second_order",
-    "Simulation": "simulation",
+    "Simulation": "simulation.simulation",
     "SolveReport": "solve.sweeps",
     "SpeedFriction": "laws.friction",
-    "Springs": "springs",
-    "StageError": "stage.errors",
+    "Springs": "soft_dem",
+    "StageError": "events.errors",
     "StateCriterion": "solve.criteria",
     "StaticFriction": "laws.friction",
-    "StopRun": "observe.base",
+    "StopRun": "simulation.triggers",
     "StopWhenStatic": "observe.stop",
     "SweepCriterion": "solve.criteria",
     "Sweeps": "solve.sweeps",
@@ -115,16 +115,16 @@ _HOMES = {
     "draw_history": "view.series",
     "draw_packing": "view.packing",
     "draw_plots": "view.series",
-    "get_threads": "threads",
+    "get_threads": "runtime.threads",
     "kinetic_energy": "observe.measure",
     "load_scene": "scene",
     "loads": "observe.measure",
     "overlaps": "observe.measure",
     "read_problem": "fclib",
     "resume": "trajectory.resume",
-    "rigidity": "observe.rigidity",
+    "rigidity": "simulation.rigidity",
     "save_problem": "fclib",
-    "set_threads": "threads",
+    "set_threads": "runtime.threads",
     "solve_problem": "fclib",
     "wall_forces": "observe.measure",
     "write_page": "view.page",

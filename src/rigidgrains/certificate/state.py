@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model.walls import Wall
 from ..trajectory.frame import Frame
-from ..walls import Wall
 from . import surfaces
 from .flow import Flow
 

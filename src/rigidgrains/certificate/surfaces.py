@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..detect.shapes import Cylinder, Plane, Plate
-from ..walls import Wall
+from ..model.shapes import Cylinder, Plane, Plate
+from ..model.walls import Wall
 
 Array = NDArray[np.float64]
 

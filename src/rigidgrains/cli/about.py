@@ -20,7 +20,7 @@ def info(file: Path | None = None, /) -> None:
     file
         A scene file in TOML, or the trajectory of a run, NAME.vtkhdf.
     """
-    from ..about import scene_facts, trajectory_facts, versions
+    from ..app.about import scene_facts, trajectory_facts, versions
     from ..scene import SceneError
 
     if file is None:
@@ -93,7 +93,7 @@ def bench(
     """
     from json import dumps
 
-    from .. import bench as benchmark
+    from ..app import bench as benchmark
     from ..observe.bar import Bar
 
     use_threads(threads)

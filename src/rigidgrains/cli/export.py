@@ -78,7 +78,7 @@ def import_(
     force
         Overwrite a scene of that name.
     """
-    from ..formats.start import start_scene
+    from ..scene.start import start_scene
 
     for name, value, good in (
         ("density", density, density is None or density > 0.0),

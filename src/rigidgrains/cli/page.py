@@ -64,7 +64,7 @@ def view(
 def _write(trajectory: Trajectory, path: Path, every: int, force: bool, show: bool) -> None:
     from rich.progress import Progress
 
-    from ..outputs import OutputError
+    from ..files.outputs import OutputError
     from ..trajectory.errors import TrajectoryError
     from ..view.page import PageError, write_page
     from .words import err

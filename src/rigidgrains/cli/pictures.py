@@ -195,7 +195,7 @@ def _check_output(
     path: Path, source: Path, force: bool, *, folder: bool = False, kinds: tuple[str, ...] = KINDS
 ) -> None:
     """Refuse early what could not be written at the end of much work."""
-    from ..outputs import check_outputs
+    from ..files.outputs import check_outputs
 
     if folder:
         if path.exists() and not path.is_dir():

@@ -25,7 +25,7 @@ from .words import (
 )
 
 if TYPE_CHECKING:
-    from ..runner import Outcome
+    from ..app.runner import Outcome
 
 
 @app.command
@@ -81,7 +81,7 @@ def run(
     json
         Print the report as one JSON object.
     """
-    from ..runner import RunFailed, run_scene
+    from ..app.runner import RunFailed, run_scene
     from ..scene import SceneError
 
     use_threads(threads)
@@ -143,7 +143,7 @@ def resume(
     json
         Print the report as one JSON object.
     """
-    from ..runner import RunFailed, resume_run
+    from ..app.runner import RunFailed, resume_run
 
     use_threads(threads)
     try:
@@ -221,7 +221,7 @@ def schema(*, output: OutputPath = None, force: Switch = False) -> None:
 
 
 def _write(path: Path, text: str, *, force: bool) -> None:
-    from ..outputs import OutputError, check_outputs, whole
+    from ..files.outputs import OutputError, check_outputs, whole
 
     try:
         check_outputs(path, force=force)
@@ -235,7 +235,7 @@ def _write(path: Path, text: str, *, force: bool) -> None:
 
 def tell(outcome: Outcome, *, quiet: bool, json: bool) -> None:
     """Print the report of a run, where its results are, and how to go on if it was interrupted."""
-    from ..observe.tally import INTERRUPTED as WORD
+    from ..simulation.tally import INTERRUPTED as WORD
 
     report, folder = outcome.report, outcome.folder
     if json:

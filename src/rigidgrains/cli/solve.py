@@ -51,7 +51,7 @@ def solve(
     from json import dumps
 
     from ..fclib import read_problem, solve_problem, write_solution
-    from ..outputs import check_outputs
+    from ..files.outputs import check_outputs
 
     try:
         if output is not None:

@@ -64,7 +64,7 @@ OutputPath = Annotated[Path | None, Parameter(name=["--output", "-o"])]
 
 def use_threads(number: int | None) -> None:
     """So many threads for this command, if a number is given."""
-    from ..threads import ThreadsError, get_threads, set_threads
+    from ..runtime.threads import ThreadsError, get_threads, set_threads
 
     try:
         if number is not None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bodies import Bodies
-from ..compiled import kernel
-from ..threads import in_parts
-from ..walls import Shape
+from ..model.bodies import Bodies
+from ..model.walls import Shape
+from ..runtime.compiled import kernel
+from ..runtime.threads import in_parts
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..barrier import raise_to
-from ..bodies import Bodies
-from ..compiled import kernel
-from ..flow import strain_rate
-from ..threads import in_parts, part_of
+from ..model.bodies import Bodies
+from ..model.deforming import strain_rate
+from ..runtime.barrier import raise_to
+from ..runtime.compiled import kernel
+from ..runtime.threads import in_parts, part_of
 from .colours import COLOURS, NO_TILES
 from .neighbours import Neighbours, WallList
 from .pairs import TILING, PairList, rows_in_tile

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiled import kernel
+from ..runtime.compiled import kernel
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]

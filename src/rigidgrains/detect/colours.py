@@ -22,7 +22,7 @@ from numba.extending import intrinsic
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from ..compiled import kernel
+from ..runtime.compiled import kernel
 
 Index = NDArray[np.int32]
 

@@ -13,9 +13,9 @@ import threading
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiled import kernel
-from ..memory import Workspace
-from ..threads import in_parts
+from ..runtime.compiled import kernel
+from ..runtime.memory import Workspace
+from ..runtime.threads import in_parts
 from .pairs import PairList
 
 Array = NDArray[np.float64]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bodies import Bodies
-from ..cell import IMAGES, Cell, encode
-from ..compiled import kernel
-from ..memory import Workspace
+from ..model.bodies import Bodies
+from ..model.cell import IMAGES, Cell, encode
+from ..runtime.compiled import kernel
+from ..runtime.memory import Workspace
 from .grid import near_pairs
 from .pairs import PairList
 

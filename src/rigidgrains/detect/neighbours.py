@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bodies import Bodies, top_speed
-from ..compiled import kernel
-from ..flow import strain_rate
-from ..memory import Workspace, copy_rows
-from ..threads import in_parts
+from ..model.bodies import Bodies, top_speed
+from ..model.deforming import strain_rate
+from ..model.shapes import Plane
+from ..runtime.compiled import kernel
+from ..runtime.memory import Workspace, copy_rows
+from ..runtime.threads import in_parts
 from .approach import all_gaps, approach, bumps, foresee, least_gap, list_near
-from .frames import Frames, set_skin
+from .co_moving import Frames, set_skin
 from .images import find_pairs, wrap
 from .pairs import PairList, inherit
-from .shapes import Plane
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiled import kernel
-from ..memory import Workspace
-from ..threads import in_parts, part_of
+from ..runtime.compiled import kernel
+from ..runtime.memory import Workspace
+from ..runtime.threads import in_parts, part_of
 from .colours import MANY, paint_list
 
 Index = NDArray[np.int32]

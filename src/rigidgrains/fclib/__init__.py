@@ -1,9 +1,9 @@
 """FCLIB, the public format of frictional contact problems: read, write, solve, and export any step of a run."""
 
-from .engine import forces, global_problem, impulses, local_problem, save_problem
-from .problem import GlobalProblem, Info, LocalProblem
+from ..solve.matrix.problem import GlobalProblem, Info, LocalProblem
+from ..solve.matrix.solve import SOLVERS, Solution, solve_problem
+from ..solve.matrix.step import forces, global_problem, impulses, local_problem, save_problem
 from .read import ProblemFileError, read_impulses, read_problem
-from .solve import SOLVERS, Solution, solve_problem
 from .write import write_problem, write_solution
 
 __all__ = [

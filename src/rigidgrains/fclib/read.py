@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..hdf5 import ForeignData, check_contained
-from .problem import GlobalProblem, Info, LocalProblem, Problem, check_shape
+from ..files.hdf5 import ForeignData, check_contained
+from ..solve.matrix.problem import GlobalProblem, Info, LocalProblem, Problem, check_shape
 
 Array = NDArray[np.float64]
 

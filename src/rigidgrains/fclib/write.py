@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import __version__
-from ..outputs import check_outputs, whole
-from .problem import GlobalProblem, Info, LocalProblem, Problem
+from ..files.outputs import check_outputs, whole
+from ..solve.matrix.problem import GlobalProblem, Info, LocalProblem, Problem
 
 Array = NDArray[np.float64]
 

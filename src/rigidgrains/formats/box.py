@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cell import Cell
+from ..model.cell import Cell
 
 if TYPE_CHECKING:
     from ..trajectory.frame import Frame

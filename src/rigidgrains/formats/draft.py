@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 from types import TracebackType
 
-from ..outputs import check_outputs
+from ..files.outputs import check_outputs
 from .errors import FormatError
 
 FRAME = re.compile(r"(grains|contacts)-\d{6,}\.(csv|vtu)")

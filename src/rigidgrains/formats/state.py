@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cell import Cell
+from ..model.cell import Cell
 from .box import read_cell
 from .errors import FormatError, FrameError
 from .table import to_read

@@ -12,8 +12,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..runtime.threads import get_threads
 from ..solve.sweeps import LOOK
-from ..threads import get_threads
 
 Array = NDArray[np.float64]
 

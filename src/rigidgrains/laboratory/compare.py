@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
+from ..runtime.threads import only
 from ..solve.sweeps import LOOK
-from ..threads import only
 from .case import ALIASES, Case, Sample, Trial
 from .profiles import profiles
 

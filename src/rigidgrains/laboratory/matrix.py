@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..fclib import GlobalProblem, LocalProblem, solve_problem
-from ..fclib.solve import FACTORISED
-from ..fclib.sweeps import accelerated_sweeps, plain_sweeps, residuals
-from ..solve.general import BlockRows
+from ..solve.matrix.general import BlockRows
+from ..solve.matrix.solve import FACTORISED
+from ..solve.matrix.sweeps import accelerated_sweeps, plain_sweeps, residuals
 from .case import MET, SECOND_ORDER, Log, Trial
 from .recheck import check_matrix
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.random import Generator
 
-from ..contacts import ContactProblem
+from ..contacts.contacts import ContactProblem
 from ..fclib import read_impulses, read_problem
-from ..observe.base import Interrupt
 from ..observe.stop import StopWhenStatic
 from ..scene import load_scene
-from ..simulation import DivergenceError, Simulation
+from ..simulation.simulation import DivergenceError, Simulation
+from ..simulation.triggers import Interrupt
 from ..solve.sweeps import SolveReport, Sweeps
 from .case import SECOND_ORDER, Case
 from .compare import check_solvers

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from .. import fclib
-from ..contacts import ContactProblem
+from ..contacts.contacts import ContactProblem
 from ..solve.accelerated import AcceleratedSweeps
 from ..solve.criteria import Verdict
 from ..solve.kernels import apply_forces
 from ..solve.orders import ORDERS, Order
 from ..solve.pace import Pace
-from ..solve.power import momentum_error
 from ..solve.relaxed import RelaxedSweeps
 from ..solve.residual import residual
 from ..solve.sweeps import LOOK, SolveReport, Sweeps
+from ..solve.virtual_power import momentum_error
 from .case import MET, SECOND_ORDER, Array, Log, Trial
 from .recheck import check_step
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..cell import drag
-from ..compiled import kernel
+from ..model.cell import drag
+from ..runtime.compiled import kernel
 
 
 @kernel

@@ -22,10 +22,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiled import kernel
 from ..detect.clusters import root_of
+from ..runtime.compiled import kernel
 from ..solve.kernels import asked_force, contact_velocity, scatter
-from .base import Array
+from .rows import Array
 
 LARGEST = 64  # contacts of a chain that is followed
 SHOCKS = 64  # one after the other, within a step

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..compiled import law as compile_law
-from .base import Array, Law, Rows, need
+from ..runtime.compiled import law as compile_law
+from .rows import Array, Law, Rows, need
 
 
 @dataclass

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .base import Array, Law, Rows, need
+from .rows import Array, Law, Rows, need
 
 
 @dataclass

@@ -19,7 +19,7 @@ from .fabric import mean_dyad
 from .state import Array, Frame, double, dyads, links, of
 
 if TYPE_CHECKING:
-    from ..simulation import Simulation
+    from ..simulation.simulation import Simulation
 
 
 @dataclass(frozen=True)

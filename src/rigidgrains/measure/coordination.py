@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..compiled import kernel
+from ..runtime.compiled import kernel
 from .state import Frame, Mask, double, links, of
 
 if TYPE_CHECKING:
-    from ..simulation import Simulation
+    from ..simulation.simulation import Simulation
 
 # Contacts below which a grain cannot be held, by dimension: (without friction, with friction).
 LEAST = {2: (3, 2), 3: (4, 2)}

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..compiled import kernel
 from ..detect.grid import near_pairs
+from ..runtime.compiled import kernel
 from .cut import disk_in_box, sphere_in_box
 from .images import bounds, cell_of, home, images
 from .region import Box, enclosure
 from .state import Array, Frame, Index, double, of
 
 if TYPE_CHECKING:
-    from ..simulation import Simulation
+    from ..simulation.simulation import Simulation
 
 
 @dataclass(frozen=True)

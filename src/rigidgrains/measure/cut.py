@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..compiled import kernel
+from ..runtime.compiled import kernel
 from .images import Images, bounds, cell_of, images
 from .region import Box
 from .state import Array, Frame, double, of
 
 if TYPE_CHECKING:
-    from ..simulation import Simulation
+    from ..simulation.simulation import Simulation
 
 
 def volumes_inside(source: Frame | Simulation, box: Box) -> Array:

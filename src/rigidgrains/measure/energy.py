@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..walls import Wall
+from ..model.walls import Wall
 from .cell_work import cell_energy, cell_work
 from .images import start, unwrapped, velocity_gradient
 from .state import Array, Frame, Links, dot, double, inertia, links, of
 
 if TYPE_CHECKING:
-    from ..simulation import Simulation
+    from ..simulation.simulation import Simulation
 
 
 @dataclass(frozen=True)

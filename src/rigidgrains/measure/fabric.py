@@ -10,7 +10,7 @@ import numpy as np
 from .state import Array, Frame, axis_number, dyads, links, of
 
 if TYPE_CHECKING:
-    from ..simulation import Simulation
+    from ..simulation.simulation import Simulation
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from .state import Array, Frame, axis_number, double, grain_volume, of
 from .stress import stress, whole_flow
 
 if TYPE_CHECKING:
-    from ..simulation import Simulation
+    from ..simulation.simulation import Simulation
 
 
 def mean_flow(source: Frame | Simulation, axis: int | str, bins: int | Array = 10) -> Array:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..cell import Cell
+from ..model.cell import Cell
 from .state import Array, Frame, Index, double
 
 

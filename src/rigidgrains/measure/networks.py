@@ -12,7 +12,7 @@ from .region import hull_volume
 from .state import Array, Frame, Links, Mask, double, dyads, links, of
 
 if TYPE_CHECKING:
-    from ..simulation import Simulation
+    from ..simulation.simulation import Simulation
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from .region import Box, enclosure, hull_volume
 from .state import Array, Frame, axis_number, double, grain_volume, of
 
 if TYPE_CHECKING:
-    from ..simulation import Simulation
+    from ..simulation.simulation import Simulation
 
 
 def packing_fraction(source: Frame | Simulation, *, box: Box | None = None, volume: float | None = None) -> float:

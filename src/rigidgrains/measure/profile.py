@@ -15,7 +15,7 @@ from .state import Array, Frame, axis_number, double, grain_volume, of
 from .stress import moments
 
 if TYPE_CHECKING:
-    from ..simulation import Simulation
+    from ..simulation.simulation import Simulation
 
 
 @dataclass(frozen=True)

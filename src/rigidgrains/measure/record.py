@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..observe.base import Observer
-from ..observe.tally import INTERRUPTED
+from ..simulation.tally import INTERRUPTED
+from ..simulation.triggers import Observer
 from .blocking import Blocking, blocking
 from .state import Frame, of
 
 if TYPE_CHECKING:
-    from ..simulation import Simulation
+    from ..simulation.simulation import Simulation
 
 Function = Callable[[Frame], Any]
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.spatial import ConvexHull, HalfspaceIntersection, QhullError
 
-from ..cell import Cell
-from ..detect.shapes import Cylinder, Plane
-from ..walls import Wall
+from ..model.cell import Cell
+from ..model.shapes import Cylinder, Plane
+from ..model.walls import Wall
 from .images import bounds, cell_of
 from .state import Array, Frame, double, of
 
 if TYPE_CHECKING:
-    from ..simulation import Simulation
+    from ..simulation.simulation import Simulation
 
 PARALLEL = 1e-9  # sine of the angle below which two directions are parallel
 

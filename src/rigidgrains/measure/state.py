@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..trajectory.frame import STATUS, Frame
 
 if TYPE_CHECKING:
-    from ..simulation import Simulation
+    from ..simulation.simulation import Simulation
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]

@@ -18,7 +18,7 @@ from .region import Box, hull_volume
 from .state import Array, Frame, double, dyads, grain_volume, links, of
 
 if TYPE_CHECKING:
-    from ..simulation import Simulation
+    from ..simulation.simulation import Simulation
 
 
 @dataclass(frozen=True)

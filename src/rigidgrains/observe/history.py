@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..memory import Workspace
-from ..solve.power import momentum_error
+from ..runtime.memory import Workspace
+from ..simulation.rigidity import rigidity
+from ..simulation.tally import INTERRUPTED
+from ..simulation.triggers import Observer
 from ..solve.residual import residual
+from ..solve.virtual_power import momentum_error
 from . import measure
-from .base import Observer
-from .rigidity import rigidity
-from .tally import INTERRUPTED
 
 if TYPE_CHECKING:
-    from ..bodies import Bodies
-    from ..simulation import Simulation
+    from ..model.bodies import Bodies
+    from ..simulation.simulation import Simulation
 
 COLUMNS = {
     "step": "",

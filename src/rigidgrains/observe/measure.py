@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bodies import Bodies
-from ..compiled import kernel
+from ..model.bodies import Bodies
+from ..runtime.compiled import kernel
 
 if TYPE_CHECKING:
-    from ..contacts import Contacts
+    from ..contacts.contacts import Contacts
 
 Array = NDArray[np.float64]
 

@@ -7,13 +7,13 @@ import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from ..simulation.triggers import Observer
 from .bar import Bar
-from .base import Observer
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ..simulation import Simulation
+    from ..simulation.simulation import Simulation
 
 
 class Progress(Observer):

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..bodies import INV_SPIN, top_speed
-from .base import Observer, StopRun
+from ..model.bodies import INV_SPIN, top_speed
+from ..simulation.triggers import Observer, StopRun
 
 if TYPE_CHECKING:
-    from ..simulation import Simulation
+    from ..simulation.simulation import Simulation
 
 
 class StopWhenStatic(Observer):

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from ..bodies import Bodies
-from ..detect.shapes import Plane
-from ..walls import Wall
+from ..model.bodies import Bodies
+from ..model.shapes import Plane
+from ..model.walls import Wall
 
 
 def chain(disks: int, *, push: float = 0.0, wall: bool = False, gap: float = 0.0, squeeze: float = 0.0) -> Bodies:

@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import Scene
-from ..bodies import Bodies
-from ..detect.shapes import Plane
+from ..model.bodies import Bodies
+from ..model.shapes import Plane
+from ..model.walls import Wall
 from ..observe.measure import kinetic_energy, overlaps
-from ..simulation import Simulation
+from ..simulation.simulation import Simulation
 from ..solve.criteria import FixedSweeps, LocalCriterion
 from ..solve.sweeps import Sweeps
 from ..theory import Q_RANDOM, rigid_sweeps
-from ..walls import Wall
 from . import events
 from .base import INKS, Result, Row, Tick, new_figure
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .. import Scene
 from ..observe.measure import overlaps
-from ..simulation import Simulation
+from ..simulation.simulation import Simulation
 from ..solve.criteria import Criterion, FixedSweeps, GlobalCriterion, LocalCriterion
 from ..solve.sweeps import Sweeps
 from ..theory import Q_RANDOM, damping_time, frequency

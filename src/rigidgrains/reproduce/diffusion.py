@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import integrate
-from ..bodies import Bodies
-from ..contacts import ContactProblem
-from ..detect.shapes import Plane
-from ..simulation import Simulation
+from ..contacts.contacts import ContactProblem
+from ..model.bodies import Bodies
+from ..model.shapes import Plane
+from ..model.walls import Wall
+from ..simulation import integrate
+from ..simulation.simulation import Simulation
 from ..solve.criteria import LocalCriterion
 from ..solve.kernels import apply_forces
 from ..solve.orders import Coloured, Order, Ordered, Parallel, Random, RandomBlocks, RandomSequential, Symmetric
 from ..solve.sweeps import Sweeps
 from ..theory import Q_PARALLEL, Q_RANDOM
-from ..walls import Wall
 from .base import INKS, Result, Row, Tick, new_figure
 from .chain import chain
 from .spreading import packings

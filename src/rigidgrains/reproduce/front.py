@@ -18,7 +18,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from ..simulation import Simulation
+from ..simulation.simulation import Simulation
 from ..solve.criteria import Criterion, FixedSweeps, GlobalCriterion, LocalCriterion
 from ..solve.sweeps import Sweeps
 from ..theory import Q_RANDOM, diffusion_constant, sound_velocity, sweep_factor

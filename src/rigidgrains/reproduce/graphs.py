@@ -13,13 +13,13 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from ..bodies import Bodies, S
-from ..detect.shapes import Plane
-from ..shock import general_shock_law
-from ..simulation import Simulation
+from ..laws.shock import general_shock_law
+from ..model.bodies import Bodies, S
+from ..model.shapes import Plane
+from ..model.walls import Wall
+from ..simulation.simulation import Simulation
 from ..solve.criteria import FixedSweeps
 from ..solve.sweeps import Sweeps
-from ..walls import Wall
 from . import one_contact
 from .base import INKS, Result, Row, Tick, new_figure
 

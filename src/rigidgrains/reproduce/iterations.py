@@ -15,13 +15,13 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from .. import theory
-from ..bodies import Bodies
-from ..detect.shapes import Plane
-from ..simulation import Simulation
+from ..model.bodies import Bodies
+from ..model.shapes import Plane
+from ..model.walls import Wall
+from ..simulation.simulation import Simulation
+from ..soft_dem import Springs
 from ..solve.criteria import FixedSweeps
 from ..solve.sweeps import Sweeps
-from ..springs import Springs
-from ..walls import Wall
 from .base import INKS, Result, Row, Tick, new_figure
 from .chain import chain
 from .fit import longest

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
-from ..bodies import INERTIA
-from ..simulation import Simulation
+from ..model.bodies import INERTIA
+from ..simulation.simulation import Simulation
 
 Array = NDArray[np.float64]
 

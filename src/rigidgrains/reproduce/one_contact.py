@@ -16,8 +16,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Polygon
 from numpy.typing import NDArray
 
-from ..bodies import Bodies, S
-from ..simulation import Simulation
+from ..model.bodies import Bodies, S
+from ..simulation.simulation import Simulation
 from ..solve.criteria import FixedSweeps
 from ..solve.sweeps import Sweeps
 from .base import INKS, Row, new_figure

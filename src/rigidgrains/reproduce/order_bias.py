@@ -18,7 +18,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from .. import Scene
-from ..simulation import Simulation
+from ..simulation.simulation import Simulation
 from ..solve.criteria import FixedSweeps
 from ..solve.orders import Order, Ordered, Random
 from ..solve.sweeps import Sweeps

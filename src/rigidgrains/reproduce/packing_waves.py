@@ -18,12 +18,12 @@ from matplotlib.ticker import LogLocator
 from numpy.typing import NDArray
 
 from .. import theory
-from ..bodies import Bodies
-from ..detect.shapes import Plane
-from ..simulation import Simulation
+from ..model.bodies import Bodies
+from ..model.shapes import Plane
+from ..model.walls import Wall
+from ..simulation.simulation import Simulation
 from ..solve.criteria import FixedSweeps
 from ..solve.sweeps import Sweeps
-from ..walls import Wall
 from . import network
 from .base import INKS, Result, Row, Tick, new_figure
 from .fit import DampedSine, fit_damped_sine

@@ -13,14 +13,14 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bodies import Bodies
-from ..cell import Cell
-from ..detect.shapes import Plane
-from ..simulation import Simulation
+from ..model.bodies import Bodies
+from ..model.cell import Cell
+from ..model.shapes import Plane
+from ..model.walls import Wall
+from ..simulation.simulation import Simulation
 from ..solve.accelerated import AcceleratedSweeps
 from ..solve.criteria import FixedSweeps, LocalCriterion
 from ..solve.sweeps import Sweeps
-from ..walls import Wall
 
 Array = NDArray[np.float64]
 

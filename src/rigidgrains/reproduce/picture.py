@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.collections import EllipseCollection, LineCollection
 from numpy.typing import NDArray
 
-from ..bodies import Bodies
-from ..contacts import Contacts
+from ..contacts.contacts import Contacts
+from ..model.bodies import Bodies
 
 Array = NDArray[np.float64]
 

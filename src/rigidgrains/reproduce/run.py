@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..outputs import check_outputs
+from ..files.outputs import check_outputs
 from . import TARGETS
 from .base import Result, Target, Tick
 from .page import TITLE, page

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from ..simulation import Simulation
+from ..simulation.simulation import Simulation
 from ..theory import Q_RANDOM
 from .base import INKS, Row, Tick, new_figure
 from .packings import crystal, height, random_packing, spread

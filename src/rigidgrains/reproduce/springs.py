@@ -12,10 +12,10 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from .. import theory
-from ..simulation import Simulation
+from ..simulation.simulation import Simulation
+from ..soft_dem import Springs
 from ..solve.criteria import FixedSweeps
 from ..solve.sweeps import Sweeps
-from ..springs import Springs
 from . import status
 from .base import INKS, Result, Row, Tick, new_figure
 from .chain import chain

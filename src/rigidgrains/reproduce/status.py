@@ -15,14 +15,14 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from .. import Scene
-from ..bodies import INV_SPIN, Bodies, S, V
-from ..contacts import Contacts
-from ..detect.shapes import Plane
-from ..simulation import Simulation
+from ..contacts.contacts import Contacts
+from ..model.bodies import INV_SPIN, Bodies, S, V
+from ..model.shapes import Plane
+from ..model.walls import Wall
+from ..simulation.simulation import Simulation
+from ..soft_dem import Springs
 from ..solve.criteria import FixedSweeps, LocalCriterion
 from ..solve.sweeps import Sweeps
-from ..springs import Springs
-from ..walls import Wall
 from .base import INKS, Row, new_figure
 
 Array = NDArray[np.float64]

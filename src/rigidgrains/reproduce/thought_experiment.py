@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..simulation import Simulation
+from ..simulation.simulation import Simulation
 from ..solve.criteria import FixedSweeps, LocalCriterion
 from ..solve.sweeps import Sweeps
 from ..theory import Q_RANDOM, diffusion_length, rigid_sweeps, sweep_factor

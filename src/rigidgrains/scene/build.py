@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bodies import Bodies, V
-from ..cell import Cell
-from ..stage import course
-from ..stage.spring import Spring
-from ..stage.stage import is_there
-from ..walls import Wall
+from ..events.events import is_there
+from ..model import time_functions as course
+from ..model.bodies import Bodies, V
+from ..model.cell import Cell
+from ..model.spring import Spring
+from ..model.walls import Wall
 from .checks import Groups, cell_mistakes, mass_mistakes, overlap_mistakes, wall_mistakes
 from .errors import ABSENT, EMPTY, Problem, SceneError
 from .friction import FrictionTable

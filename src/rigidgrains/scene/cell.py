@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from pydantic import Field, ValidationInfo, field_validator
 
-from ..stage.course import Course, read_course
+from ..model.time_functions import Course, read_course
 from .confinement import Box
 from .errors import ABSENT, Problem
 from .references import WALLS, Tables, present
@@ -17,7 +17,7 @@ from .section import Section
 from .values import Array, Number, Positive, Timed, Vector, in_space, moves
 
 if TYPE_CHECKING:
-    from ..cell import Cell as MovingCell
+    from ..model.cell import Cell as MovingCell
 
 AXES = "xyz"
 STEEPEST = 1000  # sides that a side may lean over: beyond, too little is left of the numbers
@@ -151,7 +151,7 @@ class Cell(Section):
 
     def make(self, dimension: int) -> MovingCell:
         """The cell of the simulation."""
-        from ..cell import Cell as MovingCell
+        from ..model.cell import Cell as MovingCell
 
         lower, upper = in_space(self.lower), in_space(self.upper)
         periodic = self.along(dimension)

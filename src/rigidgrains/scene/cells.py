@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiled import kernel
+from ..runtime.compiled import kernel
 
 Array = NDArray[np.float64]
 

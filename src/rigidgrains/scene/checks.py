@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bodies import Bodies
-from ..cell import Cell, CellError
 from ..detect.images import find_pairs
-from ..walls import Wall
+from ..model.bodies import Bodies
+from ..model.cell import Cell, CellError
+from ..model.walls import Wall
 from .cells import Array
 from .errors import Problem
 from .room import wall_gaps

@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cell import Cell
-from ..compiled import kernel
 from ..detect.images import find_pairs
+from ..model.cell import Cell
+from ..runtime.compiled import kernel
 from .cells import Array, Cells, cell_range, insert, make_cells
 from .lattice import free_sites
 from .room import Room, wall_gaps

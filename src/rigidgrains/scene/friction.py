@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from ..laws.base import Law
 from ..laws.cohesion import Cohesion
 from ..laws.friction import StaticFriction
 from ..laws.restitution import Restitution
 from ..laws.rolling import Rolling
+from ..laws.rows import Law
 from .errors import Problem, SceneError
 from .references import DEFAULT
 from .scene import Scene

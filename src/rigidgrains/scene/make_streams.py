@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..bodies import Bodies
-from ..stage.inflow import Inflow
-from ..stage.outlet import Outlet
-from ..stage.stage import Stage
+from ..events.events import Stage
+from ..events.inflow import Inflow
+from ..events.outlet import Outlet
+from ..model.bodies import Bodies
 from .errors import Problem
 from .friction import FrictionTable
 from .scene import Scene

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import walls
-from ..detect import shapes
-from ..stage import course
+from ..model import shapes, walls
+from ..model import time_functions as course
 from .confinement import Cylinder, DrivenSurface, Piston, Plane, Surface
 from .friction import FrictionTable
 from .scene import Scene

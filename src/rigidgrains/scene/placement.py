@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..curve import morton
+from ..detect.morton import morton
 from .cells import Array
 from .dense import place_dense
 from .grains import Grains

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cell import IMAGES, Cell
-from ..walls import Wall
+from ..model.cell import IMAGES, Cell
+from ..model.walls import Wall
 from .cells import Array, Cells, are_free, insert_all, make_cells
 from .errors import Problem, SceneError
 

@@ -20,7 +20,7 @@ from .values import Coefficient, Dimension, TimedVector
 from .values import dimension as read_dimension
 
 if TYPE_CHECKING:
-    from ..bodies import Bodies
+    from ..model.bodies import Bodies
 
 S = TypeVar("S", bound=Section)
 

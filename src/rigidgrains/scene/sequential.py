@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiled import kernel
+from ..runtime.compiled import kernel
 from .cells import Array, Cells, insert, insert_all, is_free, make_cells
 from .room import Room
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 
-from ..stage.course import Course, read_course
+from ..model.time_functions import Course, read_course
 from .errors import ABSENT, Problem
 from .section import Section
 from .values import (
@@ -35,7 +35,7 @@ from .values import (
 )
 
 if TYPE_CHECKING:
-    from ..timestep import AutoStep
+    from ..simulation.timestep import AutoStep
 
 BELONGS = {
     "tangential_restitution": "restitution", "threshold": "restitution", "range": "cohesion", "decay": "cohesion",
@@ -179,7 +179,7 @@ class Run(Section):
         """What a simulation takes as dt."""
         if self.dt != "auto":
             return self.dt
-        from ..timestep import AutoStep
+        from ..simulation.timestep import AutoStep
 
         return AutoStep(self.travel, self.dt_max or math.inf, self.dt_min or 0.0)
 

@@ -10,18 +10,7 @@ from pydantic import Field
 from .errors import ABSENT, Problem
 from .section import Section, vector_length
 from .sizes import Discrete, Radius, Spread
-from .values import (
-    Array,
-    Count,
-    Direction,
-    Name,
-    NotNegative,
-    Numbers,
-    Positive,
-    Seed,
-    Vector,
-    Vectors,
-)
+from .values import Array, Count, Direction, Name, NotNegative, Numbers, Positive, Seed, Vector, Vectors
 
 
 class Stream(Section):

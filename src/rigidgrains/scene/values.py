@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import PlainSerializer, PlainValidator, StringConstraints, WithJsonSchema
 
-from ..stage.course import Constant, Course, read_course
+from ..model.time_functions import Constant, Course, read_course
 
 Array = NDArray[np.float64]
 FARTHEST = 1e100

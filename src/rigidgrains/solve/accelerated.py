@@ -14,22 +14,22 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from ..arguments import is_number
-from ..contacts import ContactProblem
-from ..memory import copy_rows
-from .burden import burden
+from ..contacts.contacts import ContactProblem
+from ..runtime.arguments import is_number
+from ..runtime.memory import copy_rows
+from .associated import Dilation
 from .criteria import Criterion, MomentumCriterion, RigidSweeps, StateCriterion, Verdict, looks_at_state
-from .dilation import Dilation
+from .deflation import EVERY, KEPT, Swings
+from .extrapolation import carry_on, extent_of, judge
 from .kernels import changes
 from .loops import apply_forces
-from .momentum import carry_on, extent_of, judge
+from .mass_ratio import burden
 from .orders import Coloured, Order, Symmetric
 from .pace import Pace
-from .power import flows
 from .residual import residual
 from .steady import Amount
 from .sweeps import SolveReport, Sweeps
-from .swings import EVERY, KEPT, Swings
+from .virtual_power import flows
 
 Array = NDArray[np.float64]
 
@@ -231,7 +231,7 @@ class Momentum(Pace):
         verdict = criterion.judge(p)
         if verdict.met or not self._appeals:
             return made, verdict
-        from .appeal import appeal  # brings what few need: sparse matrices, FCLIB
+        from .fallback import appeal  # brings what few need: sparse matrices, FCLIB
 
         forces, motion = p.forces.copy(), p.motion.copy()
         least = self._back_to_best(p)

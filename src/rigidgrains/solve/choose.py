@@ -11,7 +11,7 @@ from .settings import make_solver
 from .sweeps import Sweeps
 
 if TYPE_CHECKING:
-    from ..bodies import Bodies
+    from ..model.bodies import Bodies
     from ..scene import Solver
 
 

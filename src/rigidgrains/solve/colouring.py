@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..barrier import meet, share
-from ..compiled import kernel
-from ..contacts import ContactProblem, gives_way
+from ..contacts.contacts import ContactProblem, gives_way
 from ..detect.colours import COLOURS, Colouring, paint_contacts, sort_by_colour
-from ..lanes import WIDTH, column_of, next_of, read_rows, rows_from, write_rows
+from ..runtime.barrier import meet, share
+from ..runtime.compiled import kernel
+from ..runtime.simd import WIDTH, column_of, next_of, read_rows, rows_from, write_rows
 from .kernels import collide, push, scatter, update
 
 Index = NDArray[np.int32]

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import is_number
-from ..contacts import ContactProblem
+from ..contacts.contacts import ContactProblem
 from ..detect.clusters import find_clusters, mass_ratio
+from ..runtime.arguments import is_number
 from ..theory import rigid_sweeps
-from .power import momentum_error
 from .residual import missing_overlap, residual, worst_contact
+from .virtual_power import momentum_error
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs

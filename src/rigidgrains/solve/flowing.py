@@ -11,9 +11,9 @@ import math
 
 import numpy as np
 
-from ..barrier import meet
-from ..cell import drag
-from ..compiled import inlined, kernel
+from ..model.cell import drag
+from ..runtime.barrier import meet
+from ..runtime.compiled import inlined, kernel
 from .colouring import shared_colour
 from .kernels import asked_force, contact_velocity, scatter
 

@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiled import inlined, kernel, law
-from ..shock import opening_law, shock_law
-from ..threads import in_parts, total
+from ..laws.shock import opening_law, shock_law
+from ..runtime.compiled import inlined, kernel, law
+from ..runtime.threads import in_parts, total
 
 Array = NDArray[np.float64]
 

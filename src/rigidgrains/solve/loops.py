@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..barrier import new_meeting
-from ..contacts import ContactProblem
-from ..threads import together
+from ..contacts.contacts import ContactProblem
+from ..runtime.barrier import new_meeting
+from ..runtime.threads import together
 from . import colouring, extended, flowing, kernels, stored
 
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from ..barrier import new_meeting
-from ..contacts import ContactProblem
-from ..threads import together
+from ..contacts.contacts import ContactProblem
+from ..runtime.barrier import new_meeting
+from ..runtime.threads import together
 from .colouring import WORTH, find_colouring
 from .kernels import changes
 from .loops import loops

@@ -20,10 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiled import kernel
-from ..contacts import ContactProblem
+from ..contacts.contacts import ContactProblem
 from ..detect.clusters import root_of
-from ..memory import copy_rows
+from ..runtime.compiled import kernel
+from ..runtime.memory import copy_rows
 from .criteria import StateCriterion, Verdict, check_verdict
 from .loops import apply_forces
 

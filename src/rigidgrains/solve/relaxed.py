@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from numpy.random import Generator
 
-from ..contacts import ContactProblem
-from ..memory import copy_rows
+from ..contacts.contacts import ContactProblem
+from ..runtime.memory import copy_rows
 from .criteria import RigidSweeps
 from .orders import Index, Order
 from .pace import Pace

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiled import inlined, kernel
-from ..contacts import ContactProblem
-from ..lanes import WIDTH, choose, column_of, lanes_of, lanes_with, max_of, read_rows, rows_from, sum_of
-from ..threads import in_parts, total
+from ..contacts.contacts import ContactProblem
+from ..runtime.compiled import inlined, kernel
+from ..runtime.simd import WIDTH, choose, column_of, lanes_of, lanes_with, max_of, read_rows, rows_from, sum_of
+from ..runtime.threads import in_parts, total
 from . import extended, flowing
 from .kernels import asked_force, collide, contact_velocity, total_force
 

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from ..arguments import is_number
-from ..contacts import ContactProblem
+from ..contacts.contacts import ContactProblem
+from ..runtime.arguments import is_number
 from .criteria import Criterion, FixedSweeps, MomentumCriterion, looks_at_state
 from .kernels import total_force
 from .orders import Order
 from .passivity import Passive, make_passive
-from .power import momentum_error
 from .residual import residual
 from .sweeps import SolveReport, Sweeps
+from .virtual_power import momentum_error
 
 if TYPE_CHECKING:
-    from ..bodies import Bodies
+    from ..model.bodies import Bodies
 
 REMEDY = "take method = 'accelerated'"
 
@@ -76,7 +76,7 @@ class SecondOrder(Sweeps):
 
     def solve(self, problem: ContactProblem, rng: Generator) -> SolveReport:
         """Find the forces; velocities in `problem.motion` follow."""
-        from .appeal import appeal  # brings what few need: sparse matrices, FCLIB
+        from .fallback import appeal  # brings what few need: sparse matrices, FCLIB
 
         if not (problem.plain and (problem.geometry[:, 6] < math.inf).all()):
             raise ValueError(f"the second-order method knows bodies and finite friction alone; {REMEDY}")

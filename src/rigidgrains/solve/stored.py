@@ -5,7 +5,7 @@ The same numbers in the same order as `kernels.sweep`, and so the same bits, 1.1
 
 from __future__ import annotations
 
-from ..compiled import kernel
+from ..runtime.compiled import kernel
 from .kernels import collide, put_back, row
 
 

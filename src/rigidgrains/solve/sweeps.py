@@ -10,11 +10,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from ..arguments import is_number
-from ..contacts import ContactProblem
+from ..contacts.contacts import ContactProblem
+from ..runtime.arguments import is_number
 from ..theory import Q
-from .awake import check_sleep, sweep_awake
-from .burden import Carried, carries, doubtful
 from .criteria import (
     Criterion,
     FixedSweeps,
@@ -28,9 +26,11 @@ from .criteria import (
 )
 from .kernels import total_force
 from .loops import apply_forces
+from .mass_ratio import Carried, carries, doubtful
 from .orders import ORDERS, Order
 from .pace import Pace
 from .passivity import Passive, make_passive
+from .sleep import check_sleep, sweep_awake
 
 LOOK = 3  # sweeps before the first look at the state; afterwards an eighth of those made at the latest
 

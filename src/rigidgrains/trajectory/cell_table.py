@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import flow
-from ..bodies import Bodies
-from ..cell import Cell
+from ..model import deforming as flow
+from ..model.bodies import Bodies
+from ..model.cell import Cell
 
 if TYPE_CHECKING:
-    from ..simulation import Simulation
+    from ..simulation.simulation import Simulation
 
 Arrays = dict[str, NDArray[Any]]
 

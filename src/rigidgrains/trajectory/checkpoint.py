@@ -14,26 +14,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import __version__
-from ..bodies import Bodies
-from ..contacts import Contacts
-from ..detect.frames import Frames
+from ..contacts.contacts import Contacts
+from ..detect.co_moving import Frames
 from ..detect.neighbours import Neighbours, WallList
 from ..detect.pairs import PairList
-from ..observe.report import Tally
+from ..events.events import Stage
+from ..model.bodies import Bodies
+from ..model.recall import recall
+from ..model.spring import Spring, pulls
+from ..model.time_functions import rebuild_course, rebuild_courses, words_of
+from ..simulation.report import Tally
+from ..simulation.timestep import AutoStep, Clock
 from ..solve.names import from_words
 from ..solve.names import words_of as solver_words
 from ..solve.sweeps import SolveReport
-from ..stage.course import rebuild_course, rebuild_courses, words_of
-from ..stage.recall import recall
-from ..stage.spring import Spring, pulls
-from ..stage.stage import Stage
-from ..timestep import AutoStep, Clock
 from . import cell_table, law_table, wall_table
 from .errors import TrajectoryError
 from .indices import check_indices
 
 if TYPE_CHECKING:
-    from ..simulation import Simulation
+    from ..simulation.simulation import Simulation
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -118,7 +118,7 @@ def unpack(
     arrays: Arrays, text: str, *, solver: Any = None, laws: Any = None, functions: dict[str, Any] | None = None
 ) -> Simulation:
     """The simulation that was packed; `solver` and `laws` replace those it had, `functions` those that were lost."""
-    from ..simulation import Simulation
+    from ..simulation.simulation import Simulation
 
     words = json.loads(text)
     at = {name: arrays[name] for name in wall_table.PLACEMENT if name in arrays}

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from ..arguments import check_state
+from ..runtime.arguments import check_state
 from . import record, wall_table
 from .series import Cloud
 
 if TYPE_CHECKING:
-    from ..simulation import Simulation
-    from ..walls import Wall
+    from ..model.walls import Wall
+    from ..simulation.simulation import Simulation
 
 Array = NDArray[Any]
 Read = Callable[[str], Array]  # by path: "Points", "PointData/...", "FieldData/..."

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .errors import TrajectoryError
 
 if TYPE_CHECKING:
-    from ..simulation import Simulation
+    from ..simulation.simulation import Simulation
 
 
 def check_indices(simulation: Simulation) -> None:

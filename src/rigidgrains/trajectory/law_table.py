@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import laws as room
-from ..laws.base import Law
+from ..laws.rows import Law
 from .errors import TrajectoryError
 
 Tables = dict[str, NDArray[np.float64]]

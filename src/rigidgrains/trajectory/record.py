@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bodies import S
-from ..cell import IMAGES
-from ..compiled import kernel
-from ..contacts import removed_part
+from ..contacts.contacts import removed_part
+from ..model.bodies import S
+from ..model.cell import IMAGES
 from ..observe import measure
 from ..observe.history import figures
-from ..sorting import by_id
+from ..runtime.compiled import kernel
+from ..simulation.sorting import by_id
 from . import cell_table, law_table, wall_table
 from .series import Cloud
 
 if TYPE_CHECKING:
-    from ..simulation import Simulation
+    from ..simulation.simulation import Simulation
 
 Array = NDArray[Any]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import h5py
 
-from ..hdf5 import ForeignData, check_contained
+from ..files.hdf5 import ForeignData, check_contained
 from . import checksums, store
 from .atomic import heal
 from .errors import TrajectoryError, unreadable

@@ -14,8 +14,8 @@ from .checksums import check_mark, of_checkpoint
 from .errors import TrajectoryError, reading
 
 if TYPE_CHECKING:
-    from ..laws.base import Law
-    from ..simulation import Simulation
+    from ..laws.rows import Law
+    from ..simulation.simulation import Simulation
     from ..solve.sweeps import Sweeps
 
 

@@ -28,8 +28,8 @@ import h5py
 import numpy as np
 
 from .. import __version__
-from ..hdf5 import ForeignData, check_contained
-from ..outputs import check_outputs
+from ..files.hdf5 import ForeignData, check_contained
+from ..files.outputs import check_outputs
 from . import verify
 from .atomic import AtomicFile
 from .checksums import FRAMES, MARK, check_mark

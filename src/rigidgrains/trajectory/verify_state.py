@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cell import IMAGES
+from ..model.cell import IMAGES
 from .errors import Mismatch
 from .verify import NUMBERS, OF_CELL, SPHERE, TABLE, VECTORS, WALLS, Shape, check, dimension, positive, within
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..detect.shapes import Cylinder, Plane, Plate
-from ..stage.course import rebuild_course, rebuild_courses, words_of
-from ..walls import Drive, Wall
+from ..model.shapes import Cylinder, Plane, Plate
+from ..model.time_functions import rebuild_course, rebuild_courses, words_of
+from ..model.walls import Drive, Wall
 from .errors import Mismatch
 
 Array = NDArray[np.float64]

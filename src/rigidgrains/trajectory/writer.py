@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ..arguments import is_number
-from ..observe.base import Observer
 from ..observe.history import History, columns
-from ..observe.tally import INTERRUPTED
+from ..runtime.arguments import is_number
+from ..simulation.tally import INTERRUPTED
+from ..simulation.triggers import Observer
 from . import checkpoint, checksums, record, store, wall_table
 from .atomic import AtomicFile
 from .errors import FileLost, Mismatch, TrajectoryError, WriteError, damaged, reading
@@ -22,7 +22,7 @@ from .series import Cloud, Column, Series
 from .whereabouts import other_places
 
 if TYPE_CHECKING:
-    from ..simulation import Simulation
+    from ..simulation.simulation import Simulation
 
 ROWS = 256  # of a chunk of the history
 

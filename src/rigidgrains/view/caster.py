@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiled import kernel, law
+from ..runtime.compiled import kernel, law
 
 Array = NDArray[Any]
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..detect.shapes import Cylinder, Plane, Plate, sideways
+from ..model.shapes import Cylinder, Plane, Plate, sideways
+from ..model.walls import Wall
 from ..trajectory.frame import Frame
-from ..walls import Wall
 from .images import corners, shown
 
 Array = NDArray[Any]

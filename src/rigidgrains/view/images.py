@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cell import Cell
+from ..model.cell import Cell
 from ..trajectory.frame import Frame
 
 if TYPE_CHECKING:

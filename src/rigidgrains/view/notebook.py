@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..observe.report import elasticity
+from ..simulation.report import elasticity
 
 if TYPE_CHECKING:
-    from ..observe.report import Report
-    from ..simulation import Simulation
+    from ..simulation.report import Report
+    from ..simulation.simulation import Simulation
     from ..trajectory.reader import Trajectory
     from .camera import View
     from .layout import Size

@@ -15,7 +15,7 @@ from .camera import Camera, View, read_view
 from .colours import Scale, find_colour, make_scale
 from .extent import Box, box_around
 from .flat import draw_flat
-from .layout import (
+from .layout import (  # fmt: skip
     Layout,
     Size,
     add_axes_cross,
@@ -24,14 +24,14 @@ from .layout import (
     add_time,
     make_figure,
     make_layout,
-)  # fmt: skip
+)
 from .network import strong_force
 from .picture import Picture
 from .save import save_figure
 from .solid import draw_solid
 
 if TYPE_CHECKING:
-    from ..simulation import Simulation
+    from ..simulation.simulation import Simulation
 
 
 def draw_packing(

@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from ..arguments import check_series
 from ..observe.history import History
+from ..runtime.arguments import check_series
 from . import state_panels, time_panels
 from .picture import Picture
 from .save import save_figure

@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from ..arguments import check_series
 from ..observe.history import History
-from ..observe.rigidity import MISSES, RIGID
+from ..runtime.arguments import check_series
+from ..simulation.rigidity import MISSES, RIGID
 from .colours import amount
 
 if TYPE_CHECKING:

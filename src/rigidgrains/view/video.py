@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arguments import check_series
+from ..runtime.arguments import check_series
 from ..trajectory.frame import Frame
 from .camera import View
 from .layout import Size

@@ -11,8 +11,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, Polygon
 from numpy.typing import NDArray
 
-from ..detect.shapes import Cylinder, Plane, Plate
-from ..walls import Wall
+from ..model.shapes import Cylinder, Plane, Plate
+from ..model.walls import Wall
 from .extent import Box
 
 Array = NDArray[Any]

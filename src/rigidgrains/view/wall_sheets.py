@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..detect.shapes import Cylinder, Plane, Plate, sideways
-from ..walls import Wall
+from ..model.shapes import Cylinder, Plane, Plate, sideways
+from ..model.walls import Wall
 from .extent import Box
 
 Array = NDArray[Any]

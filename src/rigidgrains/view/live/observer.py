@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...observe.base import Observer, StopRun
+from ...simulation.triggers import Observer, StopRun
 from ...trajectory.frame import Frame
 from ..page.summary import SERIES, number
 from .browser import open_privately
@@ -19,7 +19,7 @@ from .packet import live_head, live_packet
 from .server import LiveError, Server
 
 if TYPE_CHECKING:
-    from ...simulation import Simulation
+    from ...simulation.simulation import Simulation
 
 RATE = 20.0  # frames a second at most
 SHARE = 0.02  # of the run's time that the view may take

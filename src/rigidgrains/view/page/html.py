@@ -14,8 +14,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ...arguments import check_series
-from ...outputs import check_outputs, whole
+from ...files.outputs import check_outputs, whole
+from ...runtime.arguments import check_series
 from ...trajectory.reader import Trajectory
 from .frames import FramePacker
 from .scales import DETAILS, Detail, Scales

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...detect.shapes import Cylinder, Plane, Plate
+from ...model.shapes import Cylinder, Plane, Plate
+from ...model.walls import Wall
 from ...trajectory.frame import Frame
-from ...walls import Wall
 
 
 def wall_words(walls: list[Wall]) -> list[dict[str, Any]]:

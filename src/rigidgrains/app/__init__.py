@@ -1,0 +1,1 @@
+"""What stands behind the command line: runs with their folders, summaries of files, the benchmark."""

@@ -1,0 +1,36 @@
+"""Compiles what finds the forces, in a process of its own: see `compiled.compile_ahead`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..contacts.contacts import ContactProblem
+from ..detect.colours import Colouring
+from ..solve.accelerated import AcceleratedSweeps
+
+
+def squeezed(contacts: int = 9) -> ContactProblem:
+    """A row of disks pressed from both ends, with its contacts in two colours."""
+    bodies = contacts + 1
+    motion = np.zeros((bodies, 8))
+    motion[:, 6:] = 1.0
+    motion[0, 0], motion[-1, 0] = 1.0, -1.0
+    pairs = np.stack([np.arange(contacts), np.arange(1, bodies)], axis=1).astype(np.int32)
+    geometry = np.zeros((contacts, 8))
+    geometry[:, 0], geometry[:, 4], geometry[:, 5], geometry[:, 6] = 1.0, 0.5, 0.25, 0.3
+    position = np.arange(bodies)[:, None] * np.array([1.0, 0.0, 0.0])
+    even = np.concatenate([np.arange(0, contacts, 2), np.arange(1, contacts, 2)])
+    start = np.array([0, (contacts + 1) // 2, contacts])
+    colouring = Colouring.of(np.arange(contacts, dtype=np.int32), start, np.zeros(2, np.bool_))
+    return ContactProblem(
+        motion, pairs[even], geometry, np.zeros((contacts, 4)), 0.01, position, np.full(bodies, 0.5),
+        colouring=colouring,
+    )  # fmt: skip
+
+
+def main() -> None:
+    AcceleratedSweeps().solve(squeezed(), np.random.default_rng(0))
+
+
+if __name__ == "__main__":
+    main()

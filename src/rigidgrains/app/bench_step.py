@@ -1,0 +1,109 @@
+"""Where the time of a step goes, and what threads save: a dense packing in motion, measured part by part."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..contacts.contacts import ContactProblem
+from ..runtime.threads import get_threads, only
+from ..simulation.simulation import Simulation
+from ..solve.criteria import FixedSweeps
+from ..solve.orders import Coloured
+from ..solve.sweeps import Sweeps
+from .bench import dense_bodies
+
+SWEEPS = 20  # in each step: fewer than most packings ask for
+DT = 0.02
+STEPS = 10
+
+Clock = Callable[[], float]
+
+
+class Watched(Coloured):
+    """Sweeps by colours that keep the time."""
+
+    clock: Clock = time.perf_counter
+    seconds = 0.0
+
+    def _visit(self, problem: ContactProblem, colours: NDArray[np.int64], *, opens: bool = False) -> None:
+        begun = Watched.clock()
+        super()._visit(problem, colours, opens=opens)
+        Watched.seconds += Watched.clock() - begun
+
+
+def dense_run(grains: int, dimension: int = 3) -> Simulation:
+    """Steps of a packing that is squeezed; lists are made anew every few of them."""
+    simulation = Simulation(
+        dense_bodies(grains, dimension), dt=DT, solver=Sweeps(order=Watched(), criterion=FixedSweeps(SWEEPS)), seed=1
+    )
+    for _ in range(2):
+        simulation.step()
+    return simulation
+
+
+def shares(grains: int, steps: int = STEPS) -> dict[str, float]:
+    """Share of each part of a step in the time of all, on one thread, in processor time.
+
+    search: neighbour lists; contacts: candidates and their rows; sweeps; solver: the rest of the solve; after: pairs
+    that the new motion calls for; motion: positions, velocities and the checks on them
+    """
+    with only(1):
+        simulation = dense_run(grains)
+        spent: dict[str, float] = {}
+        near, contacts, solver = simulation.neighbours, simulation.contacts, simulation.solver
+        watch(near, "refresh", spent)
+        watch(near, "widen", spent)
+        watch(contacts, "gather", spent)
+        watch(contacts, "overlooked", spent)
+        watch(solver, "solve", spent)
+        Watched.clock, Watched.seconds = time.process_time, 0.0
+        builds, begun = near.builds, time.process_time()
+        for _ in range(steps):
+            simulation.step()
+        whole = time.process_time() - begun
+        Watched.clock = time.perf_counter
+    parts = {
+        "search": spent["refresh"] + spent["widen"],
+        "contacts": spent["gather"],
+        "sweeps": Watched.seconds,
+        "solver": spent["solve"] - Watched.seconds,
+        "after": spent["overlooked"] - spent["widen"],
+    }
+    parts["motion"] = whole - sum(parts.values())
+    found = {name: seconds / whole for name, seconds in parts.items()}
+    return found | {"lists_per_step": (near.builds - builds) / steps}
+
+
+def speed_up(grains: int, threads: int | None = None, rounds: int = 5) -> float:
+    """Time of whole steps on one thread over that on several, best against best, in turn."""
+    most = get_threads() if threads is None else threads
+    simulation = dense_run(grains)
+    best = dict.fromkeys((1, most), np.inf)
+    for _ in range(rounds):
+        for number in best:
+            with only(number):
+                begun = time.perf_counter()
+                for _ in range(3):
+                    simulation.step()
+                best[number] = min(best[number], time.perf_counter() - begun)
+    return float(best[1] / best[most])
+
+
+def watch(thing: Any, name: str, spent: dict[str, float]) -> None:
+    """Add up the processor time of a method of one object."""
+    method = getattr(thing, name)
+    spent[name] = 0.0
+
+    def watched(*args: Any, **options: Any) -> Any:
+        begun = time.process_time()
+        try:
+            return method(*args, **options)
+        finally:
+            spent[name] += time.process_time() - begun
+
+    setattr(thing, name, watched)

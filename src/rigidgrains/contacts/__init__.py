@@ -1,0 +1,1 @@
+"""Contact rows: geometry, masses, friction, and the forces carried over (warm start)."""

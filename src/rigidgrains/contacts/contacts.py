@@ -1,0 +1,406 @@
+"""The contact problem of one step: who touches whom, effective masses, friction, and the forces carried over.
+
+Signs, once: bodies 0 and 1, the normal n points from 0 to 1, the contact force R acts on 1 and -R on 0. Approaching
+bodies have V_n < 0; an overlap is g < 0. R is a force, R dt an impulse.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..detect.candidates import Candidates, PairCandidates, WallCandidates, choose, overlooked
+from ..detect.colours import COLOURS, Colouring
+from ..detect.neighbours import Neighbours
+from ..detect.pairs import PairList
+from ..laws.rows import Ledger, Rows, arrange, check_rows
+from ..model.bodies import Bodies
+from ..model.columns import ContactColumns
+from ..runtime.memory import ROOM, Workspace, copy_rows, new_table, on_lines
+from ..runtime.threads import in_parts
+from .rows import bring_over, deepest, fill_pairs, fill_wall
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int32]
+
+OURS = f"{__package__}.laws."  # where laws live of which it is known what they write
+
+
+@dataclass
+class ContactProblem(ContactColumns):
+    """What a solver sees. It finds the forces and leaves in `motion` the velocities that go with them.
+
+    Columns of `geometry` and `forces` also have names, see ContactColumns: `problem.normal`, `problem.friction`, ...
+
+    motion   : (bodies, 8) v, s = lever * spin (m/s), 1/m, lever^2/I (1/kg); see Bodies
+    pairs    : (c, 2) bodies 0 and 1; body 0 is always a grain
+    geometry : (c, 8) n (3), gap to be closed (m), m_n, m_t (kg), mu, signed gap g (m)
+    forces   : (c, 4) R_n, R_t (3) (N), at first those carried over
+    position, radius : centres (m) and radii (m) of the grains
+    extra    : (c, 14) columns of laws that plain friction does not have, see solve/extended.py; forces then have seven
+    colouring : the colours, if rows stand colour after colour
+    branch   : (c, 2) m, in a cell that deforms, see solve/flowing.py; then flow : (3, 8) its rows within `motion`
+    edges    : (3,) m, of a periodic cell, infinite where it has no images; None without a cell
+    before   : (bodies, 6) v and s at the beginning of the step, for solvers that ask
+    work     : what solvers need beside these, kept from one step to the next
+    """
+
+    motion: Array
+    pairs: Index
+    geometry: Array
+    forces: Array
+    dt: float
+    position: Array
+    radius: Array
+    extra: Array | None = None
+    colouring: Colouring | None = None
+    branch: Array | None = None
+    flow: Array = field(default_factory=lambda: np.zeros((3, 8)))
+    edges: Array | None = None
+    before: Array | None = None
+    work: Workspace = field(default_factory=Workspace, repr=False)
+
+    @property
+    def count(self) -> int:
+        return len(self.pairs)
+
+    @property
+    def plain(self) -> bool:
+        """True for plain friction between bodies and no more."""
+        return self.extra is None and self.branch is None
+
+    @property
+    def arrays(self) -> tuple[Array | Index, ...]:
+        """What every loop of a solver takes, in this order, before dt."""
+        if self.plain:
+            return self.motion, self.pairs, self.geometry, self.forces
+        columns = self.branch if self.extra is None else self.extra
+        return self.motion, self.pairs, self.geometry, columns, self.flow, self.forces  # type: ignore[return-value]
+
+    def points(self) -> Array:
+        """(c, 3) m, contact points."""
+        i = self.pairs[:, 0]
+        return self.position[i] + (self.radius[i] + 0.5 * self.gap)[:, None] * self.normal
+
+
+class Contacts(ContactColumns):
+    """Contact rows of the present step, and the forces of the previous one until they are carried over.
+
+    Grain pairs come first, in the order of their neighbour list, then the contacts of each wall in turn.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.wall_rows: list[slice] = []
+        self._elements = 0
+        self.candidates = Candidates(PairCandidates(np.zeros((1, 1), np.int64), np.zeros(1, np.int64), 0), [])
+        self.colouring: Colouring | None = None
+        self._pairs = np.empty((0, 2), np.int32)
+        self._geometry = np.empty((0, 8))
+        self._image = np.empty(0, np.int8)
+        self._numbers = np.empty(0, np.int32)
+        self._forces = np.empty((0, 4))
+        self.memory = np.empty((0, 0))
+        self.extra: Array | None = None
+        self.branch: Array | None = None
+        self.attraction: Array | None = None
+        self._rows: Rows | None = None
+        self.ledger = Ledger()
+        self._work = Workspace()
+
+    @classmethod
+    def restore(
+        cls,
+        pairs: Index,
+        geometry: Array,
+        forces: Array,
+        wall_rows: list[slice],
+        memory: Array | None = None,
+        extra: Array | None = None,
+        attraction: Array | None = None,
+        image: NDArray[np.int8] | None = None,
+        branch: Array | None = None,
+    ) -> Contacts:
+        """The contact rows of a step that was taken earlier, to carry the forces over from."""
+        contacts = cls()
+        contacts.count, contacts.wall_rows = len(pairs), wall_rows
+        contacts._pairs, contacts._geometry, contacts._forces = pairs, on_lines(geometry), on_lines(forces)
+        contacts.memory = np.zeros((len(pairs), 0)) if memory is None else memory
+        contacts.extra, contacts.attraction, contacts.branch = extra, attraction, branch
+        contacts._image = np.zeros(len(pairs), np.int8) if image is None else image
+        return contacts
+
+    @property
+    def pairs(self) -> Index:
+        """(c, 2) bodies 0 and 1; a wall is body n + w, or an element of a rotating wall beyond the walls."""
+        return self._pairs[: self.count]
+
+    @property
+    def image(self) -> NDArray[np.int8]:
+        """(c,) code of the image of body 1 that is touched, see cell.py; 0 for itself."""
+        return self._image[: self.count]
+
+    @property
+    def geometry(self) -> Array:
+        """(c, 8), see ContactProblem."""
+        return self._geometry[: self.count]
+
+    @property
+    def forces(self) -> Array:
+        """(c, 4) R_n and R_t (3) (N)."""
+        return self._forces[: self.count]
+
+    @property
+    def force(self) -> Array:
+        """(c, 3) N on body 1."""
+        return self.normal_force[:, None] * self.normal + self.tangential_force
+
+    @property
+    def normal_force(self) -> Array:
+        """(c,) N, R_n, negative where a contact pulls."""
+        return self.repulsion if self.attraction is None else self.repulsion - self.attraction
+
+    def problem(self, bodies: Bodies, dt: float, before: Array | None = None) -> ContactProblem:
+        """The arrays a solver works on."""
+        edges = None if bodies.cell is None else np.where(bodies.cell.periodic, np.diag(bodies.cell.vectors), np.inf)
+        return ContactProblem(
+            bodies.motion, self.pairs, self.geometry, self.forces, dt, bodies.position, bodies.radius, self.extra,
+            self.colouring, self.branch, bodies.flow, edges, before, self._work,
+        )  # fmt: skip
+
+    def law_columns(self, bodies: Bodies, count: int) -> dict[str, Array]:
+        """What laws beyond plain friction have written into the first rows.
+
+        mu, gap to be closed (m); of extra columns: tangential velocity to be reached (m/s) and torque on
+        body 1 (N m); attraction (N)
+        """
+        columns = {"mu": self.friction[:count], "to_close": self.to_close[:count]}
+        if any(law.extended for law in bodies.laws):
+            extra = np.zeros((0, 14)) if self.extra is None else self.extra[:count]
+            turning = np.zeros((0, 3)) if self.extra is None else self.forces[:count, 4:7]
+            columns |= {"rebound": -extra[:, 0:3], "torque": extra[:, 11:12] * turning}
+        if any(law.attracts for law in bodies.laws):
+            columns["attraction"] = np.zeros(0) if self.attraction is None else self.attraction[:count]
+        return columns
+
+    @property
+    def deepest(self) -> float:
+        """m, the largest overlap at the beginning of the step."""
+        geometry = self.geometry
+        return float(max(in_parts(lambda first, last: deepest(first, last, geometry), self.count)))
+
+    def keep(self) -> None:
+        """Remember the forces that the sweeps of this step begin with."""
+        copy_rows(self.forces, self._room_for_forces())
+
+    def bring_back(self) -> None:
+        """Take up the forces that were kept, of the same rows."""
+        copy_rows(self._room_for_forces(), self.forces)
+
+    def _room_for_forces(self) -> Array:
+        rows, columns = self.forces.shape
+        return self._work.take(f"carried forces {columns}", rows, columns)
+
+    def forget(self) -> None:
+        """Drop the forces: the next step starts without any."""
+        self.forces[:] = 0.0
+
+    def select(self, keep: NDArray[np.int64], pairs: Index, wall_rows: list[slice]) -> None:
+        """Keep some rows only, of bodies that now have other numbers."""
+        self.count, self.wall_rows, self.colouring = len(keep), wall_rows, None
+        if len(self.memory):
+            self.memory = self.memory[keep]
+        if self.extra is not None:
+            self.extra = self.extra[keep]
+        if self.branch is not None:
+            self.branch = self.branch[keep]
+        if self.attraction is not None:
+            self.attraction = self.attraction[keep]
+        self._pairs, self._geometry = pairs, on_lines(self._geometry[keep])
+        self._image, self._forces = self._image[keep], on_lines(self._forces[keep])
+
+    def gather(
+        self,
+        bodies: Bodies,
+        neighbours: Neighbours,
+        dt: float,
+        *,
+        gap: str | float,
+        slack: float = 0.0,
+        speed: Array | None = None,
+        before: Array | None = None,
+        coloured: bool = False,
+    ) -> None:
+        """Make the contact rows of this step and carry the forces over by the identity of each pair.
+
+        gap   : "g_pos" closes max(g, 0), Eq. (gpos): overlaps stop growing; "g" removes overlaps within the step; a
+                number between 0 and 1 that part of them
+        slack : overlap, over the mean radius, that is left alone
+        speed : (n,) m/s, least relative speeds for the choice of candidates
+        before : (bodies, 6) v and s at the beginning of the step, for laws that ask; the present ones if absent
+        coloured : rows of grain pairs colour after colour, not in list order
+        """
+        part, left = removed_part(gap), slack * float(bodies.radius.mean()) if slack else 0.0
+        self.candidates = choose(bodies, neighbours, dt, speed, coloured=coloured)
+        listed, walls = neighbours.pairs, self.candidates.walls
+        self._carry_over(bodies, listed)
+        what = (
+            listed.start, listed.partner, listed.image, bodies.shifts, listed.last, bodies.position, bodies.radius,
+            bodies.motion, bodies.material, bodies.friction, part, left, self._pairs, self._image, self._geometry,
+            self._forces,
+        )  # fmt: skip
+        in_parts(lambda begin, end: fill_pairs(begin, end, *what), bodies.count, weight=4)
+        self._image[self.candidates.pairs.count : self.count] = 0
+        self._elements = bodies.rows
+        for w, (near, rows) in enumerate(zip(walls, self.wall_rows)):
+            wall = bodies.walls[w]
+            turning = wall.drive.rotates
+            body, stride = (self._place_elements(bodies, near), 1) if turning else (bodies.count + w, 0)
+            fill_wall(
+                near.grains, body, stride, near.gap, near.sink, near.normal, bodies.motion, bodies.material,
+                bodies.friction[wall.material], part, left, self._pairs[rows], self._geometry[rows], self._forces[rows],
+            )  # fmt: skip
+        self.colouring = self._colours(bodies) if coloured else None
+        if bodies.flows:
+            self._join(bodies)
+        if bodies.laws:
+            self._prepare(bodies, dt, bodies.motion if before is None else before)
+
+    def _carry_over(self, bodies: Bodies, listed: PairList) -> None:
+        """Number the rows, and bring the forces of the previous step, and what laws remember, into their order.
+
+        One table of forces is enough: they wait in the rows of the geometry, which is still to come. The row that each
+        contact had stands, so long, in place of its first body.
+        """
+        self.count = self.candidates.count
+        if self.count > len(self._pairs):
+            room = self.count + (self.count // ROOM + 16 if len(self._pairs) else 0)
+            del self._pairs, self._geometry, self._image  # before more is asked for
+            self._pairs, self._geometry = np.empty((room, 2), np.int32), new_table(room, 8)
+            self._image = np.empty(room, np.int8)
+        self.candidates.pairs.number(listed, self._pairs)
+        self.wall_rows, end = [], self.candidates.pairs.count
+        for near in self.candidates.walls:
+            self.wall_rows.append(slice(end, end + len(near.grains)))
+            end += len(near.grains)
+            self._pairs[self.wall_rows[-1], 0] = near.last
+        what = self._pairs, self._forces, self._geometry
+        in_parts(lambda begin, end: bring_over(begin, end, *what), self.count)
+        width, had = 7 if any(law.extended for law in bodies.laws) else 4, self._forces.shape[1]
+        if self.count > len(self._forces) or had != width:
+            del self._forces
+            self._forces = new_table(len(self._pairs), width)
+        if width == 7:
+            self.extra = np.zeros((self.count, 14))
+            self.forces[:, 4:] = self.geometry[:, 4:7] if had == 7 else 0.0
+        if bodies.laws:
+            self._remember(arrange(bodies.laws))
+
+    def _remember(self, width: int) -> None:
+        """(c, width) what laws remember of each contact; zeros for new ones."""
+        old, origin = self.memory, self._pairs[: self.count, 0]
+        self.memory = np.zeros((self.count, width))
+        if old.shape[1] == width:
+            self.memory[origin >= 0] = old[origin[origin >= 0]]
+
+    def _colours(self, bodies: Bodies) -> Colouring:
+        """The colours of the rows: those of grain pairs, the last for hubs, then one for each wall."""
+        pairs, walls = self.candidates.pairs, bodies.walls
+        colours = len(pairs.sizes)
+        start, alone = np.zeros(1 + colours + len(walls), np.int64), np.zeros(colours + len(walls), np.bool_)
+        start[1 : 1 + colours] = pairs.sizes
+        start[1 + colours :] = [rows.stop - rows.start for rows in self.wall_rows]
+        np.cumsum(start, out=start)
+        alone[COLOURS] = True
+        alone[colours:] = [wall.guided for wall in walls]
+        if gives_way(bodies.flow):
+            alone[:] = True
+        if self.count > len(self._numbers):
+            self._numbers = np.arange(len(self._pairs), dtype=np.int32)
+        return Colouring.of(self._numbers[: self.count], start, alone, pairs.tiles)
+
+    def _join(self, bodies: Bodies) -> None:
+        """Tie the contacts to a cell that deforms: their branches, and the share of the cell in their masses.
+
+        The masses are safe rather than exact: they set the pace of sweeps, not where these end.
+        """
+        apart = bodies.radius[self.pairs].sum(axis=1) + self.gap
+        most = float(bodies.flow[:, 3:7].max())
+        self.branch = np.stack([apart, apart if most > 0.0 else np.zeros(self.count)], axis=1)
+        if most > 0.0:
+            self.geometry[:, 4:6] = 1.0 / (1.0 / self.geometry[:, 4:6] + (most * apart**2)[:, None])
+        if self.extra is not None:
+            self.extra[:, 12:14] = self.branch
+
+    def accepted(self) -> bool:
+        """False when a law wants the step to be solved again, with other rows."""
+        if self._rows is None:
+            return True
+        verdicts = [law.accepts(self._rows) for law in self._rows.bodies.laws]  # all of them are asked
+        return all(verdicts)
+
+    def missed(self) -> float:
+        """The largest share of an energy that a law says the step has lost by its length."""
+        return 0.0 if self._rows is None else max(law.missed(self._rows) for law in self._rows.bodies.laws)
+
+    def take_back(self) -> None:
+        """Laws forget a step that is taken again, shorter."""
+        if self._rows is not None:
+            for law in self._rows.bodies.laws:
+                law.take_back(self._rows)
+
+    def conclude(self) -> None:
+        """What laws remember of a step that was taken, and what they have booked."""
+        self.ledger = Ledger()
+        if self._rows is not None:
+            for law in self._rows.bodies.laws:
+                law.conclude(self._rows)
+            self.ledger = max(law.ledger for law in self._rows.bodies.laws)
+            self._rows = None
+
+    def _prepare(self, bodies: Bodies, dt: float, before: Array) -> None:
+        """Let the laws change the rows."""
+        if any(law.attracts for law in bodies.laws):
+            self.attraction = np.zeros(self.count)
+        body = self.pairs[:, 1].astype(np.int64)
+        for w, some in enumerate(self.wall_rows):
+            body[some] = bodies.count + w
+        held = bodies.motion.copy()  # driven walls, and the elements of rotating ones, move as they do in this step
+        movable = np.flatnonzero((bodies.motion[: len(before), 6:] != 0.0).any(axis=1))
+        held[movable, :6] = before[movable, :6]
+        if bodies.flows:
+            held[bodies.rows - 3 : bodies.rows, :6] = before[bodies.rows - 3 : bodies.rows, :6]
+        self._rows = Rows(
+            bodies, bodies.motion, held, self.pairs, self.geometry, self.forces, body, self.memory, dt, self.extra,
+            self.attraction, self.branch,
+        )  # fmt: skip
+        for law in bodies.laws:
+            law.prepare(self._rows)
+            if not type(law).__module__.startswith(OURS):
+                check_rows(self._rows, type(law).__name__)
+
+    def overlooked(self, bodies: Bodies, neighbours: Neighbours, dt: float) -> Array | None:
+        """Relative speeds (n,) with which to gather again, if a pair that is no contact would overlap; else None."""
+        return overlooked(bodies, neighbours, dt, self.candidates)
+
+    def _place_elements(self, bodies: Bodies, wall: WallCandidates) -> int:
+        """Motion rows for the surface elements of a rotating wall, each at the velocity of its place; the first row."""
+        first = self._elements
+        self._elements += len(wall.grains)
+        if self._elements > len(bodies.motion):
+            more = np.zeros((self._elements + 64 - len(bodies.motion), 8))
+            bodies.motion = on_lines(np.concatenate([bodies.motion, more]))
+        bodies.motion[first : self._elements, 0:3] = wall.velocity  # their mobility stays zero
+        return first
+
+
+def removed_part(gap: str | float) -> float:
+    """Which part of an overlap a step removes, by the gap policy: none with "g_pos", all with "g"."""
+    return {"g_pos": 0.0, "g": 1.0}[gap] if isinstance(gap, str) else float(gap)
+
+
+def gives_way(flow: Array) -> bool:
+    """True when every force moves the cell: then no two contacts are free of each other."""
+    return bool((flow[:, 3:7] != 0.0).any())

@@ -1,0 +1,274 @@
+"""Frames: grains that move together keep their lists, however fast they move.
+
+Space is cut into blocks, and each block has a frame that goes along with its grains. What counts for a list is how far
+grains have come in their frames, and how far the frames of adjacent blocks have come apart. Blocks that are not
+adjacent are a side apart, which is more than their grains can bridge; a grain that could has a skin for all of it.
+
+All bounds are convex in time: where they hold at both ends of a step they hold within it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model.bodies import Bodies
+from ..runtime.compiled import kernel
+from ..runtime.memory import Workspace
+from ..runtime.threads import in_parts
+from .grid import corners
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int32]
+
+BLOCK = 3.0  # mean diameters: the least side of a block beyond what two grains need
+FAST = 3.0  # times the mean square speed: a grain beyond does not count for the motion of a block
+BLOW = 2.0  # times what a block may be slowed down: how far some of its grains may come
+
+
+@dataclass
+class Shift:
+    """How far frames come within a step.
+
+    path  : (blocks, 3) m, since lists were made, until the end of the step
+    start : (blocks, 3) m, until its beginning
+    apart : (blocks,) m, half of the most that an adjacent block has come away; span : m, the most for any two blocks
+    """
+
+    path: Array
+    start: Array
+    apart: Array
+    span: float
+
+
+@dataclass
+class Frames:
+    """The blocks and who is in them.
+
+    block : (n,) of each grain; -1 - block for those whose motion does not count
+    shape : (3,) blocks along each axis; side : m
+    bridge : m, what two grains need to touch: the largest diameter, and the reach of laws
+    work  : where memory is taken from; of two frames with the same one only the later is good
+    """
+
+    block: Index
+    shape: NDArray[np.int64]
+    side: float
+    bridge: float
+    work: Workspace = field(default_factory=Workspace, repr=False)
+    _sorted: tuple[Index, Index, NDArray[np.bool_]] | None = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def still(cls, grains: int, work: Workspace | None = None) -> Frames:
+        """One frame for all that does not move."""
+        work = Workspace() if work is None else work
+        block = work.take("block", grains, kind=np.int32)
+        block.fill(-1)
+        return cls(block, np.ones(3, np.int64), math.inf, 0.0, work)
+
+    @classmethod
+    def of(cls, bodies: Bodies, dt: float, work: Workspace) -> Frames:
+        """Blocks for grains as they move now; in a periodic cell, where adjacent is another matter, one at rest.
+
+        Grains whose velocity differs from the mean by more than FAST mean squares do not count. Blocks are no more than
+        grains, however far these have flown.
+        """
+        n, position, motion = bodies.count, bodies.position, bodies.motion
+        if bodies.cell is not None or not n:
+            return cls.still(n, work)
+        block, shape = work.take("block", n, kind=np.int32), np.empty(3, np.int64)
+        lower, upper = corners(position)
+        mean, square = mean_motion(n, motion)
+        bridge = 2.0 * float(bodies.radius.max()) + bodies.reach
+        side = cut(lower, upper, bridge + max(2.0 * BLOCK * bodies.mean_radius, 8.0 * dt * math.sqrt(square)), n, shape)
+        what = position, motion, lower, side, shape, mean, FAST**2 * square, block
+        in_parts(lambda begin, end: place(begin, end, *what), n, weight=2)
+        return cls(block, shape, side, bridge, work)
+
+    def shift(self, position: Array, motion: Array, reference: Array, dt: float) -> Shift:
+        """Where frames go in this step: as the grains that count do on average, of all blocks where one has none."""
+        blocks, work = int(self.shape.prod()), self.work
+        start, path, apart = work.take("start", blocks, 3), work.take("path", blocks, 3), work.take("apart", blocks)
+        apart.fill(0.0)
+        first, leader, others = self._leaders(blocks)
+        what = first, leader, position, motion, reference, dt, start, path
+        in_parts(lambda begin, end: follow(begin, end, *what), blocks, weight=1 + len(self.block) // blocks)
+        span = settle(first, others, start, path)
+        if span > 0.0:
+            ways = start, path, self.shape, apart
+            in_parts(lambda begin, end: part_ways(begin, end, *ways), blocks, weight=32)
+        return Shift(path, start, apart, span)
+
+    def _leaders(self, blocks: int) -> tuple[Index, Index, NDArray[np.bool_]]:
+        """The grains that count, block after block, see `sort_leaders`; found when they are first asked for."""
+        if self._sorted is None:
+            first = self.work.take("first leader", blocks + 2, kind=np.int32)
+            leader = self.work.take("leader", len(self.block), kind=np.int32)
+            others = self.work.take("others", blocks, kind=np.bool_)
+            sort_leaders(self.block, first, leader, others)
+            self._sorted = first, leader, others
+        return self._sorted
+
+    def bridged(self, shift: Shift) -> float:
+        """m, how far a grain may come in its frame without meeting one of a block that is not adjacent."""
+        return 0.5 * (self.side - self.bridge - shift.span)
+
+    def left(self, shift: Shift, position: Array, motion: Array, reference: Array, skin: Array, dt: float) -> bool:
+        """True when some grain may leave its skin within this step."""
+        what = (
+            self.block, position, motion, reference, skin, dt, shift.start, shift.path, shift.apart, shift.span,
+            self.bridged(shift),
+        )  # fmt: skip
+        return any(in_parts(lambda begin, end: leaves_skin(begin, end, *what), len(skin), weight=2))
+
+
+@kernel
+def mean_motion(n, motion):  # type: ignore[no-untyped-def]
+    """Mean velocity of the grains, and the mean square of what each differs from it."""
+    mean, square = np.zeros(3), 0.0
+    for i in range(n):
+        for a in range(3):
+            mean[a] += motion[i, a]
+    mean /= n
+    for i in range(n):
+        for a in range(3):
+            square += (motion[i, a] - mean[a]) ** 2 / n
+    return mean, square
+
+
+@kernel
+def cut(lower, upper, side, n, shape):  # type: ignore[no-untyped-def]
+    """Cut a box into no more than n blocks; returns their side, at least the given one."""
+    while np.prod(np.floor((upper - lower) / side) + 1.0) > n:
+        side *= 1.25
+    for a in range(3):
+        shape[a] = np.int64((upper[a] - lower[a]) / side) + 1
+    return side
+
+
+@kernel
+def place(begin, end, position, motion, lower, side, shape, mean, fast, block):  # type: ignore[no-untyped-def]
+    """Find the blocks of some grains."""
+    for i in range(begin, end):
+        at = np.int64(0)
+        for a in (2, 1, 0):
+            at = at * shape[a] + min(np.int64((position[i, a] - lower[a]) / side), shape[a] - 1)
+        x, y, z = motion[i, 0] - mean[0], motion[i, 1] - mean[1], motion[i, 2] - mean[2]
+        block[i] = at if x * x + y * y + z * z <= fast else -1 - at
+
+
+@kernel
+def sort_leaders(block, first, leader, others):  # type: ignore[no-untyped-def]
+    """Sort the grains that count by block: leader[first[b]:first[b + 1]]; others tells where there are some besides."""
+    first[:], others[:] = 0, False
+    for i in range(block.size):
+        if block[i] < 0:
+            others[-1 - block[i]] = True
+        else:
+            first[block[i] + 2] += 1
+    for b in range(2, first.size):
+        first[b] += first[b - 1]
+    for i in range(block.size):
+        if block[i] >= 0:
+            leader[first[block[i] + 1]] = i
+            first[block[i] + 1] += 1
+
+
+@kernel
+def follow(begin, end, first, leader, position, motion, reference, dt, start, path):  # type: ignore[no-untyped-def]
+    """Sum of the displacements in some blocks at the beginning and at the end of a step."""
+    for b in range(begin, end):
+        s_x, s_y, s_z, p_x, p_y, p_z = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for k in range(first[b], first[b + 1]):
+            i = leader[k]
+            x, y, z = (
+                position[i, 0] - reference[i, 0],
+                position[i, 1] - reference[i, 1],
+                position[i, 2] - reference[i, 2],
+            )
+            s_x, s_y, s_z = s_x + x, s_y + y, s_z + z
+            p_x, p_y, p_z = p_x + (x + dt * motion[i, 0]), p_y + (y + dt * motion[i, 1]), p_z + (z + dt * motion[i, 2])
+        start[b, 0], start[b, 1], start[b, 2] = s_x, s_y, s_z
+        path[b, 0], path[b, 1], path[b, 2] = p_x, p_y, p_z
+
+
+@kernel
+def settle(first, others, start, path):  # type: ignore[no-untyped-def]
+    """Turn sums into means, NaN for a block without grains; all stays as it is where nobody counts.
+
+    Returns the most that any two blocks have come apart (m).
+    """
+    blocks = len(start)
+    count, span = np.float64(first[blocks]), 0.0
+    if count == 0.0:
+        return span
+    for way in (start, path):
+        square = 0.0
+        for a in range(3):
+            everyone, least, most = way[:, a].sum() / count, np.inf, -np.inf
+            for b in range(blocks):
+                if first[b + 1] > first[b]:
+                    way[b, a] /= np.float64(first[b + 1] - first[b])
+                else:
+                    way[b, a] = everyone if others[b] else np.nan
+                if not np.isnan(way[b, a]):
+                    least, most = min(least, way[b, a]), max(most, way[b, a])
+            square += (most - least) ** 2
+        span = max(span, np.sqrt(square))
+    return span
+
+
+@kernel
+def part_ways(begin, end, start, path, shape, apart):  # type: ignore[no-untyped-def]
+    """Raise `apart` of some blocks to half of the most that an adjacent one has come away."""
+    for b in range(begin, end):
+        if np.isnan(path[b, 0]):
+            continue
+        x, y, z = b % shape[0], b // shape[0] % shape[1], b // (shape[0] * shape[1])
+        for way in (start, path):
+            for k in range(max(z - 1, 0), min(z + 2, shape[2])):
+                for j in range(max(y - 1, 0), min(y + 2, shape[1])):
+                    for i in range(max(x - 1, 0), min(x + 2, shape[0])):
+                        other = i + shape[0] * (j + shape[1] * k)
+                        away = (
+                            (way[other, 0] - way[b, 0]) ** 2
+                            + (way[other, 1] - way[b, 1]) ** 2
+                            + (way[other, 2] - way[b, 2]) ** 2
+                        )
+                        if away > 4.0 * apart[b] ** 2:
+                            apart[b] = 0.5 * np.sqrt(away)
+
+
+@kernel
+def leaves_skin(  # type: ignore[no-untyped-def]
+    begin, end, block, position, motion, reference, skin, dt, start, path, apart, span, bridged
+):
+    """True when some grain, of some of them, may leave its skin within this step."""
+    for i in range(begin, end):
+        b = block[i] if block[i] >= 0 else -1 - block[i]
+        x = position[i, 0] - reference[i, 0]
+        y = position[i, 1] - reference[i, 1]
+        z = position[i, 2] - reference[i, 2]
+        before = (x - start[b, 0]) ** 2 + (y - start[b, 1]) ** 2 + (z - start[b, 2]) ** 2
+        x, y, z = x + dt * motion[i, 0], y + dt * motion[i, 1], z + dt * motion[i, 2]
+        after = (x - path[b, 0]) ** 2 + (y - path[b, 1]) ** 2 + (z - path[b, 2]) ** 2
+        own = np.sqrt(max(before, after))
+        if not own + (apart[b] if own <= bridged else span) <= skin[i]:
+            return True
+    return False
+
+
+@kernel
+def set_skin(  # type: ignore[no-untyped-def]
+    begin, end, block, motion, path, apart, blow, span, bridged, least, widest, ahead, dt, skin
+):
+    """A skin that lasts a few steps at the present speed of each grain in its frame, and one step after a blow."""
+    for i in range(begin, end):
+        b = block[i] if block[i] >= 0 else -1 - block[i]
+        x, y, z = dt * motion[i, 0] - path[b, 0], dt * motion[i, 1] - path[b, 1], dt * motion[i, 2] - path[b, 2]
+        own = np.sqrt(x * x + y * y + z * z)
+        step = own + (apart[b] if own <= bridged else span)
+        skin[i] = max(least, 1.1 * step, min(ahead * step, widest), own + BLOW * blow[b])

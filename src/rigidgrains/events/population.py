@@ -1,0 +1,224 @@
+"""Bodies that come and go between two steps: all is renumbered, and every contact that stays keeps its force."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..contacts.contacts import Contacts
+from ..detect.neighbours import Neighbours, WallList
+from ..detect.pairs import PairList
+from ..model.bodies import INERTIA, Bodies, make_wall_rows
+from ..model.walls import Wall
+from ..runtime.memory import on_lines
+
+if TYPE_CHECKING:
+    from ..simulation.simulation import Simulation
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+PER_GRAIN = ("position", "radius", "mass", "orientation", "material", "id")
+GIVEN = ("force", "torque")  # of no rows when there are none
+
+
+@dataclass
+class Crowd:
+    """Grains that are not in the scene: rows as those of Bodies, and the name of the group of each."""
+
+    position: Array
+    radius: Array
+    mass: Array
+    orientation: Array
+    material: NDArray[np.int32]
+    id: Index
+    motion: Array
+    force: Array
+    torque: Array
+    group: list[str]
+
+    def __len__(self) -> int:
+        return len(self.radius)
+
+    def __getitem__(self, some: Any) -> Crowd:
+        arrays = {f.name: getattr(self, f.name)[some] for f in fields(self) if f.name != "group"}
+        return Crowd(**arrays, group=[self.group[k] for k in np.arange(len(self))[some]])
+
+    @classmethod
+    def of_one(cls, radius: float, mass: float, material: int, dimension: int, group: str) -> Crowd:
+        """A new grain at rest, without a place and an id yet."""
+        share = INERTIA[dimension]
+        motion = np.array([[0.0] * 6 + [1.0 / mass, share / mass]])
+        orientation = np.zeros(1) if dimension == 2 else np.array([[1.0, 0.0, 0.0, 0.0]])
+        numbers = np.array([radius]), np.array([mass]), orientation, np.array([material], np.int32), np.array([-1])
+        return cls(np.zeros((1, 3)), *numbers, motion, np.zeros((1, 3)), np.zeros((1, 3)), [group])
+
+    def words(self) -> dict[str, Any]:
+        """As plain numbers, exact."""
+        return {
+            f.name: getattr(self, f.name) if f.name == "group" else getattr(self, f.name).tolist() for f in fields(self)
+        }
+
+    @classmethod
+    def from_words(cls, words: dict[str, Any]) -> Crowd:
+        kinds = {"material": np.int32, "id": np.int64}
+        words = {"torque": np.zeros((len(words["id"]), 3)), **words}  # earlier files know none
+        arrays = {name: np.array(rows, kinds.get(name, float)) for name, rows in words.items() if name != "group"}
+        return cls(**arrays, group=words["group"])
+
+    @classmethod
+    def joined(cls, parts: list[Crowd]) -> Crowd:
+        names = [f.name for f in fields(cls) if f.name != "group"]
+        arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+        return cls(**arrays, group=[name for part in parts for name in part.group])
+
+
+def copy_grains(bodies: Bodies, some: Index) -> Crowd:
+    """The rows of some grains."""
+    names = np.full(len(some), "", object)
+    for name, part in bodies.groups.items():
+        names[(some >= part.start) & (some < part.stop)] = name
+    arrays = {name: getattr(bodies, name)[some] for name in PER_GRAIN}
+    for name in GIVEN:
+        given = getattr(bodies, name)
+        arrays[name] = given[some] if len(given) else np.zeros((len(some), 3))
+    return Crowd(**arrays, motion=bodies.motion[some], group=names.tolist())
+
+
+def change(
+    simulation: Simulation,
+    *,
+    leaving: Index | None = None,
+    coming: Crowd | None = None,
+    walls: list[Wall] | None = None,
+) -> None:
+    """Take grains out, let grains in, and set the walls that are there, all in one renumbering."""
+    bodies = simulation.bodies
+    walls = bodies.walls if walls is None else walls
+    rows, order = _new_rows(bodies, leaving, coming)
+    number = np.full(bodies.count, -1, np.int64)  # new row of each old grain
+    number[rows[rows >= 0]] = np.flatnonzero(rows >= 0)
+    old_walls = [next((w for w, old in enumerate(bodies.walls) if old is wall), -1) for wall in walls]
+    row_map = _renumber_contacts(simulation.contacts, bodies.count, number, len(rows), old_walls)
+    simulation.neighbours = _renumber_lists(simulation.neighbours, number, rows, walls, old_walls, row_map)
+    _renumber_bodies(bodies, rows, None if coming is None else coming[order], walls, old_walls)
+
+
+def _new_rows(bodies: Bodies, leaving: Index | None, coming: Crowd | None) -> tuple[Index, Index]:
+    """Old row of each grain to be, -1 for those that come; and the order in which those come. Sets the groups."""
+    stays = np.ones(bodies.count, bool)
+    if leaving is not None:
+        stays[leaving] = False
+    before = np.concatenate([[0], np.cumsum(stays)])
+    names = list(bodies.groups)
+    wanted = [] if coming is None else coming.group
+    home = np.array([names.index(name) if name in bodies.groups else len(names) for name in wanted], np.int64)
+    order = np.argsort(home, kind="stable")
+    ends = [bodies.groups[names[k]].stop if k < len(names) else bodies.count for k in home[order].tolist()]
+    old = np.where(stays, np.arange(bodies.count), -2)
+    rows = np.insert(old, np.array(ends, np.int64), -1) if ends else old
+    groups, added = {}, 0
+    for k, (name, part) in enumerate(bodies.groups.items()):
+        more = int((home == k).sum())
+        groups[name] = slice(int(before[part.start]) + added, int(before[part.stop]) + added + more)
+        added += more
+    bodies.groups = groups
+    return rows[rows != -2], order
+
+
+def _renumber_bodies(bodies: Bodies, rows: Index, coming: Crowd | None, walls: list[Wall], old: list[int]) -> None:
+    wall_rows, cell_rows = make_wall_rows(walls), bodies.flow[: 3 if bodies.flows else 0]
+    motion = np.concatenate([_fill(bodies.motion, rows, coming, "motion"), wall_rows, cell_rows])
+    for w, before in enumerate(old):
+        if before >= 0:
+            motion[len(rows) + w] = bodies.motion[bodies.count + before]
+    if bodies.cell is not None:
+        image = np.zeros((len(rows), 3), np.int32)
+        image[rows >= 0] = bodies.image[rows[rows >= 0]]
+        bodies.image = image
+    new = {name: _fill(getattr(bodies, name), rows, coming, name) for name in PER_GRAIN}
+    new |= {name: _fill_given(getattr(bodies, name), bodies.count, rows, coming, name) for name in GIVEN}
+    for name, array in new.items():
+        setattr(bodies, name, array)
+    bodies.motion, bodies.walls = on_lines(motion), walls
+
+
+def _fill_given(old: Array, count: int, rows: Index, coming: Crowd | None, name: str) -> Array:
+    """External forces or torques, (0, 3) as long as nobody has any."""
+    if not len(old) and (coming is None or not getattr(coming, name).any()):
+        return np.zeros((0, 3))
+    return _fill(old if len(old) else np.zeros((count, 3)), rows, coming, name)
+
+
+def _fill(old: NDArray[Any], rows: Index, coming: Crowd | None, name: str) -> NDArray[Any]:
+    """Old rows at their new places, those of grains that come at theirs."""
+    new = np.empty((len(rows), *old.shape[1:]), old.dtype)
+    new[rows >= 0] = old[rows[rows >= 0]]
+    if coming is not None:
+        new[rows < 0] = getattr(coming, name)
+    return new
+
+
+def _renumber_contacts(contacts: Contacts, n_old: int, number: Index, n: int, old_walls: list[int]) -> Index:
+    """Drop the rows of bodies that left; returns the new row of each old one, -1 for none."""
+    between = contacts.wall_rows[0].start if contacts.wall_rows else contacts.count
+    i = number[contacts.pairs[:, 0]] if contacts.count else np.zeros(0, np.int64)
+    j = np.full(contacts.count, -1, np.int64)
+    j[:between] = number[contacts.pairs[:between, 1]] if between else 0
+    for w, before in enumerate(old_walls):
+        if 0 <= before < len(contacts.wall_rows):
+            j[contacts.wall_rows[before]] = n + w
+    keep = np.flatnonzero((i >= 0) & (j >= 0))
+    row_map = np.full(contacts.count + 1, -1, np.int64)  # the last one serves -1
+    row_map[keep] = np.arange(len(keep))
+    wall_rows, end = [], int((keep < between).sum())
+    for before in old_walls:
+        part = contacts.wall_rows[before] if 0 <= before < len(contacts.wall_rows) else slice(0, 0)
+        more = int(((keep >= part.start) & (keep < part.stop)).sum())
+        wall_rows.append(slice(end, end + more))
+        end += more
+    contacts.select(keep, np.column_stack([i, j])[keep].astype(np.int32), wall_rows)
+    return row_map
+
+
+def _renumber_lists(
+    lists: Neighbours, number: Index, rows: Index, walls: list[Wall], old_walls: list[int], row_map: Index
+) -> Neighbours:
+    """The same lists under the new numbers; newcomers have a skin that makes them stale at once."""
+    if not lists.builds:
+        return lists
+    pairs = lists.pairs
+    i = number[np.repeat(np.arange(len(pairs.start) - 1), np.diff(pairs.start))]
+    j = number[pairs.partner]
+    keep = (i >= 0) & (j >= 0)
+    start = np.concatenate([[0], np.cumsum(np.bincount(i[keep], minlength=len(rows)))]).astype(np.int32)
+    pairs = PairList(start, j[keep].astype(np.int32), row_map[pairs.last[keep]].astype(np.int32), pairs.image[keep])
+    near = []
+    for wall, before in zip(walls, old_walls):
+        if before < 0:
+            none = np.zeros(0, np.int32)
+            near.append(WallList(none, none.copy(), -1.0, 0.0, wall.shape.point.copy()))
+            continue
+        listed = lists.walls[before]
+        grains = number[listed.grains]
+        stay = grains >= 0
+        near.append(
+            WallList(
+                grains[stay].astype(np.int32), row_map[listed.last[stay]].astype(np.int32), listed.skin, listed.travel,
+                listed.point,
+            )
+        )  # fmt: skip
+    skin, reference = np.full(len(rows), -1.0), np.zeros((len(rows), 3))
+    stay = rows >= 0
+    skin[stay], reference[stay] = lists.skin[rows[stay]], lists.reference[rows[stay]]
+    block = np.full(len(rows), -1, np.int32)
+    block[stay] = lists.frames.block[rows[stay]]
+    frames = replace(lists.frames, block=block)
+    clear = np.full((len(walls), int(frames.shape.prod())), -1.0)  # of walls that are new
+    for w, before in enumerate(old_walls):
+        if before >= 0:
+            clear[w] = lists.clear[before]
+    return Neighbours(pairs, near, skin, reference, lists.builds, lists.vectors, frames, clear, lists.work)

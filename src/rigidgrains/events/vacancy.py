@@ -1,0 +1,84 @@
+"""Room for a grain: a random place in a region where it touches neither a wall nor another grain."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model.bodies import Bodies
+from ..model.cell import IMAGES
+from ..runtime.compiled import kernel
+from .population import Crowd
+
+Array = NDArray[np.float64]
+
+TRIES = 30  # random places tried for a grain in a step; then it waits for the next
+
+
+class Vacancy:
+    """The region between two corners (3,), with the walls and grains that are in it or reach into it."""
+
+    def __init__(
+        self, bodies: Bodies, stays: NDArray[np.bool_], others: list[Crowd], lower: Array, upper: Array
+    ) -> None:
+        self._walls, self._axes = bodies.walls, bodies.dimension
+        self._lower, self._upper = lower, upper
+        self._shifts = np.zeros((1, 3))
+        if bodies.cell is not None:
+            near = (np.abs(IMAGES) <= 1).all(axis=1) & ~IMAGES[:, ~bodies.cell.periodic].any(axis=1)
+            self._shifts = IMAGES[near] @ bodies.cell.vectors
+        self._spheres = np.zeros((0, 4))
+        reach = float(bodies.radius.max(initial=0.0))
+        for shift in self._shifts:
+            at = bodies.position + shift
+            near = np.flatnonzero(_inside(at, lower - reach, upper + reach, bodies.dimension) & stays)
+            self._spheres = np.concatenate([self._spheres, np.column_stack([at[near], bodies.radius[near]])])
+        for one in others:
+            self._take(one.position[0], float(one.radius[0]))
+
+    def find(self, radius: float, rng: np.random.Generator) -> Array | None:
+        """A place (3,) for a grain of this radius, which is then taken; None if none of a few tries was free."""
+        low, high = self._lower[: self._axes] + radius, self._upper[: self._axes] - radius
+        places = np.zeros((TRIES, 3))
+        places[:, : self._axes] = low + (high - low) * rng.random((TRIES, self._axes))
+        if (low > high).any():
+            return None
+        free = _is_free(places, radius, self._spheres)
+        each, radii = np.arange(TRIES, dtype=np.int32), np.full(TRIES, radius)
+        for wall in self._walls:
+            free &= wall.shape.gaps(each, places, radii)[0] >= 0.0
+        if not free.any():
+            return None
+        place = places[int(np.argmax(free))]
+        self._take(place, radius)
+        return place
+
+    def _take(self, place: Array, radius: float) -> None:
+        """A grain is there from now on, with its images."""
+        images = np.column_stack([place + self._shifts, np.full(len(self._shifts), radius)])
+        self._spheres = np.concatenate([self._spheres, images])
+
+
+@kernel
+def _inside(position, lower, upper, axes):  # type: ignore[no-untyped-def]
+    """True where a point is between two corners."""
+    inside = np.ones(len(position), np.bool_)
+    for i in range(len(position)):
+        for k in range(axes):
+            if not lower[k] <= position[i, k] <= upper[k]:
+                inside[i] = False
+    return inside
+
+
+@kernel
+def _is_free(places, radius, spheres):  # type: ignore[no-untyped-def]
+    """True where a grain would overlap none of the spheres (x, y, z, r)."""
+    free = np.ones(len(places), np.bool_)
+    for p in range(len(places)):
+        for k in range(len(spheres)):
+            x, y, z = places[p, 0] - spheres[k, 0], places[p, 1] - spheres[k, 1], places[p, 2] - spheres[k, 2]
+            reach = radius + spheres[k, 3]
+            if x * x + y * y + z * z < reach * reach:
+                free[p] = False
+                break
+    return free

@@ -1,0 +1,251 @@
+"""The physical state: arrays for grains and walls. Grains come first, walls are the last rows.
+
+Three components always: a disk is a flat sphere with z = 0, spin about z, mass ~ area and I = m r^2 / 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..laws.rows import Law
+from ..runtime.compiled import kernel
+from ..runtime.memory import on_lines
+from ..runtime.threads import in_parts
+from .cell import Cell, make_cell_rows
+from .tables import as_table, check_tables
+from .time_functions import Courses
+from .walls import Wall
+
+if TYPE_CHECKING:
+    from ..events.events import Stage
+    from .spring import Spring
+
+Array = NDArray[np.float64]
+
+# Columns of a motion row: 64 bytes, all that a contact update needs of a body.
+V, S, INV_MASS, INV_SPIN = slice(0, 3), slice(3, 6), 6, 7
+INERTIA = {2: 2.0, 3: 2.5}  # m r^2 / I of a disk and of a sphere
+
+
+@dataclass
+class Bodies:
+    """Grains and walls with their motion.
+
+    dimension : 2 or 3
+    position  : (n, 3) m, centres of the grains
+    radius    : (n,) m
+    mass      : (n,) kg (per metre of depth in 2D)
+    motion    : (n + walls + elements, 8) one row per body: v (m/s), s = radius * spin (m/s), 1/m (1/kg), r^2/I (1/kg).
+                Fixed and driven walls have zero mobility; a rotating wall lends each of its contacts a row of its own.
+                A cell that deforms has three rows, see `flow`; then v is the velocity less that of the flow.
+    orientation : (n,) rad in 2D, (n, 4) unit quaternions (w, x, y, z) in 3D
+    material  : (n,) row of each grain in the friction table, and in the tables of laws; see laws/tables.py
+    force     : (n, 3) N, external force without gravity; (0, 3) when there is none
+    torque    : (n, 3) N m, external torque about the centre, along z in 2D; (0, 3) when there is none
+    gravity   : (3,) m/s^2
+    friction  : (k, k) coefficient of each pair of materials
+    walls     : the walls that are there; wall w has motion row n + w
+    groups    : named slices of grains
+    laws      : contact laws beyond plain friction
+    cell      : periodic cell, or None
+    image     : (n, 3) cells that each grain has crossed: it really is at position + image @ cell.vectors;
+                (0, 3) without a cell
+    id        : (n,) number of each grain, the same as long as it is there, and never given again
+    springs   : that pull grains; pull : (n, 3) N, their forces in the present step; (0, 3) without any
+    gravity_course : gravity in the course of time; `gravity` is then that of the present step
+    stage     : what comes and goes; None if nothing does
+    """
+
+    dimension: int
+    position: Array
+    radius: Array
+    mass: Array
+    motion: Array
+    orientation: Array
+    material: NDArray[np.int32]
+    force: Array
+    gravity: Array
+    friction: Array
+    walls: list[Wall] = field(default_factory=list)
+    groups: dict[str, slice] = field(default_factory=dict)
+    laws: list[Law] = field(default_factory=list)
+    cell: Cell | None = None
+    image: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, 3), np.int32))
+    id: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    gravity_course: Courses | None = None
+    stage: Stage | None = None
+    springs: list[Spring] = field(default_factory=list)
+    pull: Array = field(default_factory=lambda: np.zeros((0, 3)))
+    torque: Array = field(default_factory=lambda: np.zeros((0, 3)))
+
+    def __post_init__(self) -> None:
+        if len(self.id) != self.count:
+            self.id = np.arange(self.count)
+        self.motion = on_lines(self.motion)
+        check_tables(self)
+
+    @classmethod
+    def assemble(
+        cls,
+        *,
+        dimension: int,
+        position: Array,
+        radius: Array,
+        density: Array | float,
+        velocity: Array | float = 0.0,
+        spin: Array | float = 0.0,
+        material: NDArray[np.int32] | int = 0,
+        force: Array | None = None,
+        gravity: Array | None = None,
+        friction: Array | float = 0.0,
+        walls: list[Wall] | None = None,
+        groups: dict[str, slice] | None = None,
+        laws: list[Law] | None = None,
+        cell: Cell | None = None,
+    ) -> Bodies:
+        """Fill the arrays from positions (n, 3), radii (n,) and densities; masses follow from the dimension."""
+        from ..events.events import Stage, has_times, is_there
+
+        walls = walls or []
+        n = len(radius)
+        radius = np.array(radius, dtype=float)
+        friction = as_table("friction", friction)
+        volume = np.pi * radius**2 if dimension == 2 else 4.0 / 3.0 * np.pi * radius**3
+        mass = density * volume
+        flows = cell is not None and cell.moves
+        if flows and walls:
+            raise ValueError(f"a cell that deforms has no walls, and wall '{walls[0].name}' is one; remove one of them")
+        stage = None
+        if has_times(walls):
+            stage, walls = Stage(walls), [wall for wall in walls if is_there(wall, 0.0)]
+        motion = np.concatenate([np.zeros((n, 8)), make_wall_rows(walls), make_cell_rows(cell, float(mass.sum()))])
+        motion[:n, V] = velocity
+        motion[:n, S] = spin * radius[:, None]
+        motion[:n, INV_MASS] = 1.0 / mass
+        motion[:n, INV_SPIN] = INERTIA[dimension] / mass
+        return cls(
+            dimension=dimension,
+            position=np.array(position, dtype=float).reshape(n, 3),
+            radius=radius,
+            mass=mass,
+            motion=motion,
+            orientation=np.zeros(n) if dimension == 2 else np.tile([1.0, 0.0, 0.0, 0.0], (n, 1)),
+            material=np.full(n, material, dtype=np.int32),
+            force=np.zeros((0, 3)) if force is None else np.array(force, dtype=float),
+            gravity=np.zeros(3) if gravity is None else np.array(gravity, dtype=float),
+            friction=friction,
+            walls=walls,
+            groups=groups or {},
+            laws=laws or [],
+            cell=cell,
+            image=np.zeros((0 if cell is None else n, 3), np.int32),
+            stage=stage,
+        )
+
+    @property
+    def count(self) -> int:
+        """Number of grains."""
+        return len(self.radius)
+
+    @property
+    def flows(self) -> bool:
+        """True when the cell deforms, or may."""
+        return self.cell is not None and self.cell.moves
+
+    @property
+    def rows(self) -> int:
+        """Motion rows of grains, walls and cell; those beyond are lent to contacts."""
+        return self.count + len(self.walls) + (3 if self.flows else 0)
+
+    @property
+    def flow(self) -> Array:
+        """(3, 8) rows of a cell that deforms, a view: L (1/s), 1/M of each component, 1/M and 1 of an isotropic one."""
+        return self.motion[self.rows - 3 : self.rows] if self.flows else np.zeros((3, 8))
+
+    @property
+    def shifts(self) -> Array:
+        """(codes, 3) m, displacement of each image of a grain; one row without a cell."""
+        return np.zeros((1, 3)) if self.cell is None else self.cell.shifts
+
+    @property
+    def unwrapped(self) -> Array:
+        """(n, 3) m, where grains really are after all faces they have crossed; the position itself without a cell."""
+        return self.position if self.cell is None else self.position + self.image @ self.cell.vectors
+
+    @property
+    def mean_radius(self) -> float:
+        """m; 1 where there are no grains."""
+        return float(self.radius.mean()) if self.count else 1.0
+
+    @property
+    def all_walls(self) -> list[Wall]:
+        """The walls in the order of the scene, also those that are not there now."""
+        return self.walls if self.stage is None else self.stage.walls
+
+    @property
+    def external_force(self) -> Array:
+        """(n, 3) N, all but gravity and contacts in the present step; (0, 3) when there is none."""
+        if not len(self.pull):
+            return self.force
+        return self.pull + self.force if len(self.force) else self.pull
+
+    @property
+    def reach(self) -> float:
+        """m, the widest gap at which a law acts: 0 for contact alone."""
+        return max((law.reach for law in self.laws), default=0.0)
+
+    @property
+    def velocity(self) -> Array:
+        """(n, 3) m/s, a view."""
+        return self.motion[: self.count, V]
+
+    @property
+    def spin(self) -> Array:
+        """(n, 3) rad/s, a copy."""
+        return self.motion[: self.count, S] / self.radius[:, None]
+
+
+def make_wall_rows(walls: list[Wall]) -> Array:
+    """(walls, 8) motion rows of walls at rest."""
+    rows = np.zeros((len(walls), 8))
+    for row, wall in zip(rows, walls):
+        if wall.guided:
+            # A guided piston gives way along its normal alone. Its negative spin mobility takes back, in the
+            # contact velocity v - s x n, exactly what a sideways push adds to v: 1/m_t holds no piston term.
+            row[INV_MASS] = 1.0 / wall.mass
+            row[INV_SPIN] = -1.0 / wall.mass
+    return rows
+
+
+def keep_motion(motion: Array, to: Array) -> None:
+    """Copy v and s of all bodies to (bodies, 6); the rest of a row does not change in a step."""
+    in_parts(lambda first, last: _keep_motion(first, last, motion, to), len(motion))
+
+
+def top_speed(motion: Array) -> float:
+    """Largest speed of any body; infinite if a speed or spin is not a number."""
+    return float(max(in_parts(lambda first, last: _top_speed(first, last, motion), len(motion))))
+
+
+@kernel
+def _keep_motion(first, last, motion, to):  # type: ignore[no-untyped-def]
+    """Of some bodies."""
+    for i in range(first, last):
+        to[i, 0], to[i, 1], to[i, 2] = motion[i, 0], motion[i, 1], motion[i, 2]
+        to[i, 3], to[i, 4], to[i, 5] = motion[i, 3], motion[i, 4], motion[i, 5]
+
+
+@kernel
+def _top_speed(first, last, motion):  # type: ignore[no-untyped-def]
+    """The largest of some."""
+    top = 0.0
+    for i in range(first, last):
+        speed = motion[i, 0] * motion[i, 0] + motion[i, 1] * motion[i, 1] + motion[i, 2] * motion[i, 2]
+        if not speed + abs(motion[i, 3] + motion[i, 4] + motion[i, 5]) < np.inf:
+            return np.inf
+        top = max(top, speed)
+    return np.sqrt(top)

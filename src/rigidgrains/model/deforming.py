@@ -1,0 +1,108 @@
+"""A cell that deforms: everything in it follows v = c + L (x - origin), with c the peculiar velocity of each grain.
+
+Motion rows hold c. Then contacts need no images: V = c1 - c0 + L b - (s0 + s1) x n with the branch b = (r0 + r1 + g) n
+from centre to centre, whichever image is touched. Newton's law for c and, where a stress is prescribed, for the cell:
+
+    m dc/dt = F - m L c
+    M dL/dt = sum R b + sum m c c - Omega P
+
+The first is the equation of Lees and Edwards' shear flow without any face. The second is Andersen's and Parrinello's
+idea of a cell with inertia; L is an unknown of the contact problem (Shaebani, Unger, Kertész, Int. J. Mod. Phys. C 20,
+847 (2009)). What grains lose by L c the cell gains by m c c, so that energy changes only by contacts and by the work
+of P.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..runtime.compiled import kernel
+from ..runtime.threads import in_parts, total
+from .bodies import Bodies
+
+Array = NDArray[np.float64]
+
+LARGEST = 0.3  # strain in one step that is no flow any more
+
+
+def free_flow(bodies: Bodies, time: float, dt: float) -> None:
+    """L and peculiar velocities at the end of the step without contact forces."""
+    cell, rows = bodies.cell, bodies.flow
+    assert cell is not None
+    cell.prescribe(time, dt)
+    flow = rows[:, 0:3]
+    flow[~cell.free] = cell.rate[~cell.free]
+    back = np.asarray(np.linalg.inv(np.eye(3) + dt * flow), dtype=np.float64)  # implicit: c' = c - dt L c'
+    kinetic = _carry(bodies, back) - cell.volume * cell.stress
+    flow += dt * rows[:, 3:6] * kinetic
+    flow[range(3), range(3)] += rows[:, 7] * dt * float(rows[:, 6] @ np.diag(kinetic))
+
+
+def deform(bodies: Bodies, dt: float) -> float:
+    """Move grains and cell with the flow; returns the largest displacement within it over the radius."""
+    cell, strain = bodies.cell, dt * bodies.flow[:, 0:3]
+    assert cell is not None
+    what = bodies.position, bodies.motion, bodies.radius, dt, strain, cell.origin
+    farthest = max(in_parts(lambda first, last: _translate(first, last, *what), bodies.count))
+    cell.vectors += cell.vectors @ strain.T
+    return float(farthest) + 2.0 * float(np.linalg.norm(strain))
+
+
+def strain_rate(bodies: Bodies) -> float:
+    """1/s, size of L; 0 where nothing flows."""
+    return float(np.linalg.norm(bodies.flow[:, 0:3])) if bodies.flows else 0.0
+
+
+def strain_rates(bodies: Bodies) -> tuple[float, float]:
+    """m/s and m/s^2, how fast the flow moves two of the largest grains that touch, and how fast P changes that."""
+    cell, rows, apart = bodies.cell, bodies.flow, 2.0 * float(bodies.radius.max(initial=0.0))
+    assert cell is not None
+    gained = cell.volume * np.abs(cell.stress) * np.maximum(rows[:, 3:6], rows[:, 6:7])
+    return apart * strain_rate(bodies), apart * float(np.linalg.norm(gained))
+
+
+def velocities(position: Array, peculiar: Array, flow: Array, origin: Array) -> Array:
+    """(n, 3) m/s, v of grains at positions (n, 3) with peculiar velocities (n, 3)."""
+    return np.asarray(peculiar + (position - origin) @ flow.T)
+
+
+def _carry(bodies: Bodies, back: Array) -> Array:
+    """Let the flow change the peculiar velocities; returns (3, 3) J, sum of m c c above the diagonal."""
+    motion, mass = bodies.motion, bodies.mass
+    xx, yy, zz, xy, xz, yz = total(in_parts(lambda first, last: _turn_back(first, last, motion, mass, back), len(mass)))
+    return np.array([[xx, xy, xz], [0.0, yy, yz], [0.0, 0.0, zz]])
+
+
+@kernel
+def _turn_back(first, last, motion, mass, back):  # type: ignore[no-untyped-def]
+    """c' = back c, upper triangular; sums of m (c + c')_a c'_b / 2, which is exactly what the grains lose to L."""
+    xx, yy, zz, xy, xz, yz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(first, last):
+        x, y, z = motion[i, 0], motion[i, 1], motion[i, 2]
+        new_x = back[0, 0] * x + back[0, 1] * y + back[0, 2] * z
+        new_y = back[1, 1] * y + back[1, 2] * z
+        new_z = back[2, 2] * z
+        motion[i, 0], motion[i, 1], motion[i, 2] = new_x, new_y, new_z
+        x, y, z = 0.5 * mass[i] * (x + new_x), 0.5 * mass[i] * (y + new_y), 0.5 * mass[i] * (z + new_z)
+        xx += x * new_x
+        yy += y * new_y
+        zz += z * new_z
+        xy += x * new_y
+        xz += x * new_z
+        yz += y * new_z
+    return xx, yy, zz, xy, xz, yz
+
+
+@kernel
+def _translate(first, last, position, motion, radius, dt, strain, origin):  # type: ignore[no-untyped-def]
+    """Eq. (dx) with v = c + L (x - origin)."""
+    farthest = 0.0
+    for i in range(first, last):
+        x, y, z = motion[i, 0] * dt, motion[i, 1] * dt, motion[i, 2] * dt
+        farthest = max(farthest, (x * x + y * y + z * z) / (radius[i] * radius[i]))
+        a, b, c = position[i, 0] - origin[0], position[i, 1] - origin[1], position[i, 2] - origin[2]
+        position[i, 0] += x + strain[0, 0] * a + strain[0, 1] * b + strain[0, 2] * c
+        position[i, 1] += y + strain[1, 1] * b + strain[1, 2] * c
+        position[i, 2] += z + strain[2, 2] * c
+    return np.sqrt(farthest)

@@ -1,0 +1,66 @@
+"""Functions of the user's own, which no file can keep: who needs them again, and putting them back in their places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .bodies import Bodies
+from .cell import Cell
+from .spring import Spring
+from .time_functions import Lost, Multiple, along, in_space, read_course
+from .walls import Wall
+
+WORDS = {"path": "displacement", "speed": "velocity", "turn": "angle", "rate": "rotation"}  # of a drive, of a scene
+
+
+def recall(bodies: Bodies, functions: dict[str, Any]) -> list[str]:
+    """Put functions back, each by its place and written as in the scene; returns the places that still lack theirs.
+
+    functions : {"shaker.displacement": (0, f), "lid.load": f, "gravity": (0, g)} for instance
+    """
+    places = dict(_lost(bodies))
+    for place, given in functions.items():
+        if place not in places:
+            known = ", ".join(places) or "none"
+            raise ValueError(f"functions: no function was lost at '{place}'; lost are {known}")
+        _put(bodies, *places[place], given)
+    return [place for place in places if place not in functions]
+
+
+def _lost(bodies: Bodies) -> Iterator[tuple[str, tuple[Wall | Spring | Cell | None, str]]]:
+    for wall in bodies.all_walls:
+        for name, word in WORDS.items():
+            if any(map(_is_lost, getattr(wall.drive, name) or ())):
+                yield f"{wall.name}.{word}", (wall, name)
+        for name, word in (("load_course", "load"), ("stress", "stress")):
+            if _is_lost(getattr(wall, name)):
+                yield f"{wall.name}.{word}", (wall, name)
+    for spring in bodies.springs:
+        if _is_lost(spring.course):
+            yield f"{spring.name}.displacement", (spring, "course")
+    if any(map(_is_lost, bodies.gravity_course or ())):
+        yield "gravity", (None, "gravity_course")
+    if bodies.cell is not None:
+        yield from ((f"cell.{name}", (bodies.cell, name)) for name, one in bodies.cell.courses.items() if _is_lost(one))
+
+
+def _put(bodies: Bodies, wall: Wall | Spring | Cell | None, name: str, given: Any) -> None:
+    if wall is None:
+        bodies.gravity_course = in_space(given)
+    elif isinstance(wall, Cell):
+        wall.courses[name] = read_course(given)
+    elif isinstance(wall, Spring) or name in ("load_course", "stress"):
+        setattr(wall, name, read_course(given))
+    elif isinstance(given, (tuple, list, np.ndarray)):
+        setattr(wall.drive, name, in_space(given))
+    elif name in ("turn", "rate"):
+        setattr(wall.drive, name, in_space((0.0, 0.0, given)))
+    else:
+        setattr(wall.drive, name, along(wall.normal, given))
+
+
+def _is_lost(course: Any) -> bool:
+    return isinstance(course, Lost) or (isinstance(course, Multiple) and _is_lost(course.course))

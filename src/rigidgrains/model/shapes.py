@@ -1,0 +1,203 @@
+"""Narrow phase of walls: gap and normal from a grain to a plane, a plate or a cylinder.
+
+Each shape has one scalar law: the signed distance from a centre to the surface and the unit vector n that points from
+the centre to the surface (bodies 0 = grain, 1 = wall). The gap is that distance less the radius.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..runtime.compiled import kernel
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int32]
+
+
+@dataclass
+class Plane:
+    """Half-space: grains live on the side to which the unit normal points."""
+
+    point: Array
+    normal: Array
+    concave = False
+
+    def turn(self, rotation: Array) -> None:
+        self.normal = rotation @ self.normal
+
+    def gaps(self, grains: Index, position: Array, radius: Array) -> tuple[Array, Array]:
+        return plane_gaps(grains, position, radius, self.point, self.normal)
+
+    def turns_in_itself(self, spin: Array) -> bool:
+        return _parallel(spin, self.normal)
+
+
+@dataclass
+class Plate:
+    """Finite thin plane, felt from both sides: a segment in 2D, a rectangle in 3D.
+
+    point : its middle; along : unit vector of the first side; half : half lengths (along, across)
+    """
+
+    point: Array
+    normal: Array
+    along: Array
+    half: tuple[float, float]
+    concave = False
+
+    def turn(self, rotation: Array) -> None:
+        self.normal = rotation @ self.normal
+        self.along = rotation @ self.along
+
+    def gaps(self, grains: Index, position: Array, radius: Array) -> tuple[Array, Array]:
+        return plate_gaps(grains, position, radius, self.point, self.normal, self.along, self.half[0], self.half[1])
+
+    def turns_in_itself(self, spin: Array) -> bool:
+        return False
+
+
+@dataclass
+class Cylinder:
+    """Cylinder felt from inside (a drum, an open tube) or from outside (a rod with flat ends); a circle in 2D.
+
+    A finite tube is a thin shell that grains beside it feel too; an infinite one keeps its grains inside.
+    point : on the axis, the middle of a finite one; half : half length, infinite allowed
+    """
+
+    point: Array
+    axis: Array
+    radius: float
+    inside: bool
+    half: float
+
+    @property
+    def concave(self) -> bool:
+        return self.inside
+
+    def turn(self, rotation: Array) -> None:
+        self.axis = rotation @ self.axis
+
+    def gaps(self, grains: Index, position: Array, radius: Array) -> tuple[Array, Array]:
+        law = tube_gaps if self.inside else rod_gaps
+        return law(grains, position, radius, self.point, self.axis, sideways(self.axis), self.radius, self.half)
+
+    def turns_in_itself(self, spin: Array) -> bool:
+        return _parallel(spin, self.axis)
+
+    def curvature(self, radius: Array) -> Array:
+        """(m,) m, the way round the axis within which the contact of a grain of each radius changes altogether.
+
+        At a rod it is the rod's radius, since overlaps from the turn of a normal have to be small against that as well;
+        within a tube the radius of the circle on which the centre goes round, by which the normal turns.
+        """
+        return np.maximum(self.radius - radius, 0.0) if self.inside else np.full(len(radius), self.radius)
+
+
+@kernel
+def plane_gaps(grains: Index, position: Array, radius: Array, point: Array, normal: Array) -> Any:
+    """Signed distance to a half-space."""
+    gap, n = np.empty(grains.size), np.empty((grains.size, 3))
+    for k in range(grains.size):
+        i = grains[k]
+        x, y, z = offset(position, i, point)
+        gap[k] = x * normal[0] + y * normal[1] + z * normal[2] - radius[i]
+        n[k, 0], n[k, 1], n[k, 2] = -normal[0], -normal[1], -normal[2]
+    return gap, n
+
+
+@kernel
+def plate_gaps(
+    grains: Index, position: Array, radius: Array, point: Array, normal: Array, along: Array, half: float, across: float
+) -> Any:
+    """Distance to the closest point of a rectangle; a centre on the plate is pushed out along its normal."""
+    gap, n = np.empty(grains.size), np.empty((grains.size, 3))
+    bx = normal[1] * along[2] - normal[2] * along[1]
+    by = normal[2] * along[0] - normal[0] * along[2]
+    bz = normal[0] * along[1] - normal[1] * along[0]
+    for k in range(grains.size):
+        i = grains[k]
+        x, y, z = offset(position, i, point)
+        a = x * along[0] + y * along[1] + z * along[2]
+        b = x * bx + y * by + z * bz
+        a = min(max(a, -half), half)
+        b = min(max(b, -across), across)
+        length, n[k, 0], n[k, 1], n[k, 2] = unit(
+            a * along[0] + b * bx - x, a * along[1] + b * by - y, a * along[2] + b * bz - z, -normal
+        )
+        gap[k] = length - radius[i]
+    return gap, n
+
+
+@kernel
+def tube_gaps(
+    grains: Index, position: Array, radius: Array, point: Array, axis: Array, side: Array, tube: float, half: float
+) -> Any:
+    """Distance to the wall of a tube; beyond its ends, to the rim. An infinite tube keeps its grains inside."""
+    gap, n = np.empty(grains.size), np.empty((grains.size, 3))
+    for k in range(grains.size):
+        i = grains[k]
+        x, y, z = offset(position, i, point)
+        h = x * axis[0] + y * axis[1] + z * axis[2]
+        rho, ex, ey, ez = unit(x - h * axis[0], y - h * axis[1], z - h * axis[2], side)
+        d = tube - rho
+        if d < 0.0 and half < np.inf:  # a finite tube is a thin shell, felt from outside as well
+            d, ex, ey, ez = -d, -ex, -ey, -ez
+        if abs(h) > half:
+            e = math.copysign(half, h) - h
+            d, ex, ey, ez = unit(d * ex + e * axis[0], d * ey + e * axis[1], d * ez + e * axis[2], side)
+        n[k, 0], n[k, 1], n[k, 2] = ex, ey, ez
+        gap[k] = d - radius[i]
+    return gap, n
+
+
+@kernel
+def rod_gaps(
+    grains: Index, position: Array, radius: Array, point: Array, axis: Array, side: Array, rod: float, half: float
+) -> Any:
+    """Distance from outside to a solid rod: its side, its rim or its flat end."""
+    gap, n = np.empty(grains.size), np.empty((grains.size, 3))
+    for k in range(grains.size):
+        i = grains[k]
+        x, y, z = offset(position, i, point)
+        h = x * axis[0] + y * axis[1] + z * axis[2]
+        rho, ex, ey, ez = unit(h * axis[0] - x, h * axis[1] - y, h * axis[2] - z, side)
+        d = rho - rod
+        if abs(h) > half:
+            d = max(d, 0.0)
+            e = math.copysign(half, h) - h
+            d, ex, ey, ez = unit(d * ex + e * axis[0], d * ey + e * axis[1], d * ez + e * axis[2], side)
+        n[k, 0], n[k, 1], n[k, 2] = ex, ey, ez
+        gap[k] = d - radius[i]
+    return gap, n
+
+
+@kernel
+def offset(position: Array, i: int, point: Array) -> Any:
+    """Vector from a wall's point to the centre of grain i."""
+    return position[i, 0] - point[0], position[i, 1] - point[1], position[i, 2] - point[2]
+
+
+@kernel
+def unit(x: float, y: float, z: float, otherwise: Array) -> Any:
+    """Length and direction of a vector; the direction is `otherwise` when it has no length."""
+    length = math.sqrt(x * x + y * y + z * z)
+    if length == 0.0:
+        return length, otherwise[0], otherwise[1], otherwise[2]
+    return length, x / length, y / length, z / length
+
+
+def _parallel(spin: Array, axis: Array) -> bool:
+    return bool(np.linalg.norm(np.cross(spin, axis)) <= 1e-12 * np.linalg.norm(spin))
+
+
+def sideways(axis: Array) -> Array:
+    """Some unit vector perpendicular to a unit axis, in the plane z = 0 when the axis is z."""
+    least = int(np.argmin(np.abs(axis)))
+    side = -axis[least] * axis
+    side[least] += 1.0
+    return side / np.linalg.norm(side)

@@ -1,0 +1,235 @@
+"""Walls: confining objects with a shape, a material and a prescribed or guided motion.
+
+A wall's normal points into the grains. Shapes are told apart only here and in `detect/shapes.py`.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .shapes import Plane
+from .time_functions import Constant, Course, Courses, means, values
+
+Array = NDArray[np.float64]
+
+PIECES = 200  # of the time before a wall appears, over which its courses are added up
+
+
+class Shape(Protocol):
+    """The surface of a wall: a point that moves with it and directions that turn with it."""
+
+    point: Array
+
+    @property
+    def concave(self) -> bool:
+        """True when a tangent runs into the surface, as inside a drum."""
+
+    def turn(self, rotation: Array) -> None:
+        """Turn the directions by a rotation matrix (3, 3)."""
+
+    def gaps(self, grains: NDArray[np.int32], position: Array, radius: Array) -> tuple[Array, Array]:
+        """Gap (m,) and unit normal (m, 3) from each listed grain to the surface."""
+
+    def turns_in_itself(self, spin: Array) -> bool:
+        """True when a rotation about `point` maps the surface onto itself, as for a drum."""
+
+
+@dataclass
+class Drive:
+    """Prescribed motion: constant velocity, harmonic oscillation, rotation about a point, courses in time.
+
+    velocity  : (3,) m/s
+    amplitude : (3,) m; displacement amplitude * (sin(2 pi frequency t + phase) - sin(phase))
+    frequency : Hz
+    phase     : rad
+    spin      : (3,) rad/s, about the point `about` (None: the wall's own point); that of the present step with courses
+    path      : displacement (m) from the start; speed : velocity (m/s); both as courses in time
+    turn      : rotation vector (rad) from the start; rate : angular velocity (rad/s), instead of a constant spin
+    """
+
+    velocity: Array = field(default_factory=lambda: np.zeros(3))
+    amplitude: Array = field(default_factory=lambda: np.zeros(3))
+    frequency: float = 0.0
+    phase: float = 0.0
+    spin: Array = field(default_factory=lambda: np.zeros(3))
+    about: Array | None = None
+    path: Courses | None = None
+    speed: Courses | None = None
+    turn: Courses | None = None
+    rate: Courses | None = None
+
+    def step_velocity(self, time: float, dt: float) -> Array:
+        """Mean velocity over [time, time + dt], so that the wall follows its path exactly."""
+        velocity = self.velocity
+        if self.frequency != 0.0:
+            angle = 2.0 * math.pi * self.frequency
+            swing = math.sin(angle * (time + dt) + self.phase) - math.sin(angle * time + self.phase)
+            velocity = velocity + self.amplitude * (swing / dt)
+        if self.path is not None:
+            velocity = velocity + (values(self.path, time + dt) - values(self.path, time)) / dt
+        if self.speed is not None:
+            velocity = velocity + means(self.speed, time, dt)
+        return velocity
+
+    def step_spin(self, time: float, dt: float) -> Array:
+        """Mean angular velocity over [time, time + dt], so that the wall is turned as its course says."""
+        if self.rate is not None:
+            return means(self.rate, time, dt)
+        if self.turn is None:
+            return self.spin
+        before, after = values(self.turn, time), values(self.turn, time + dt)
+        if not np.cross(before, after).any():  # about one axis
+            return (after - before) / dt
+        return rotation_vector(rotation_matrix(after) @ rotation_matrix(before).T) / dt
+
+    @property
+    def rotates(self) -> bool:
+        return self.spin[0] != 0.0 or self.spin[1] != 0.0 or self.spin[2] != 0.0  # asked often: quicker than any()
+
+
+@dataclass
+class Wall:
+    """One wall. A piston has a finite mass, is guided along its normal and carries a load along that normal.
+
+    load : N (per metre of depth in 2D), positive presses the piston along its normal into the grains
+    load_course  : the load in the course of time; `load` is then that of the present step
+    stress       : Pa (N/m in 2D) in the course of time, times the present area; `load` is then that of the present step
+    area         : m^2 (m in 2D), or the names of the walls between which the piston runs, pair by pair
+    since, until : s, the wall is there in steps that begin from the one to the other
+    stiffness    : N/m, of a spring that takes so much from the load as the piston goes along its normal
+    rest         : m, where along its normal the spring has no force
+    """
+
+    name: str
+    shape: Shape
+    material: int = 0
+    drive: Drive = field(default_factory=Drive)
+    mass: float = math.inf
+    load: float = 0.0
+    load_course: Course | None = None
+    since: float = -math.inf
+    until: float = math.inf
+    stress: Course | None = None
+    area: float | tuple[str, ...] = ()
+    stiffness: float = 0.0
+    rest: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.guided and not isinstance(self.shape, Plane):
+            raise ValueError(f"wall '{self.name}' of mass {self.mass} cannot be guided: only a plane can be a piston")
+
+    @property
+    def guided(self) -> bool:
+        return math.isfinite(self.mass)
+
+    @property
+    def normal(self) -> Array:
+        """Unit normal of a piston."""
+        assert isinstance(self.shape, Plane)
+        return self.shape.normal
+
+    @property
+    def bends(self) -> bool:
+        """True when a grain that glides straight along the surface would run into it: concave, or turning."""
+        return self.shape.concave or self.drive.rotates
+
+    def prescribe(self, time: float, dt: float, others: list[Wall]) -> None:
+        """Set load and spin of the step that begins: means over it, so that impulse and angle are exact."""
+        if self.load_course is not None:
+            self.load = self.load_course.mean(time, dt)
+        if self.stress is not None:
+            self.load = self.stress.mean(time, dt) * self.present_area(others)
+        if self.stiffness:
+            self.load -= self.spring_force(dt)
+        if self.drive.turn is not None or self.drive.rate is not None:
+            self.drive.spin = self.drive.step_spin(time, dt)
+
+    def attach_spring(self, stiffness: float) -> None:
+        """A spring of so many N/m that has no force where the piston is now."""
+        self.stiffness, self.rest = stiffness, float(self.shape.point @ self.normal)
+        if self.load_course is None and self.stress is None:
+            self.load_course = Constant(self.load)
+
+    def spring_force(self, dt: float) -> float:
+        """N, k x of the piston's spring, with the piston where it is at the beginning of the step."""
+        if self.stiffness * dt**2 > self.mass:
+            raise ValueError(
+                f"piston '{self.name}': stiffness dt^2 = {self.stiffness * dt**2:.3g} kg is more than its mass of"
+                f" {self.mass:.3g} kg; use a dt below {math.sqrt(self.mass / self.stiffness):.2g} s"
+            )
+        return self.stiffness * (float(self.shape.point @ self.normal) - self.rest)
+
+    def present_area(self, others: list[Wall]) -> float:
+        """m^2, in 2D m: what the walls leave between which a piston runs, where they are now."""
+        if isinstance(self.area, float):
+            return self.area
+        area, there = 1.0, {wall.name: wall for wall in others}
+        for name in self.area:
+            if name not in there:
+                raise ValueError(f"piston '{self.name}' runs along wall '{name}', which is not there; give it an area")
+        for one, other in zip(self.area[::2], self.area[1::2]):
+            width = float((there[other].shape.point - there[one].shape.point) @ there[one].normal)
+            if width <= 0.0:
+                told = f"walls '{one}' and '{other}' have passed each other, and piston '{self.name}' runs between them"
+                raise ValueError(f"{told}; stop them before, or give it an area")
+            area *= width
+        return area
+
+    def ahead(self, velocity: Array, dt: float) -> Wall:
+        """The wall as it will be after a step."""
+        wall = copy.copy(self)
+        wall.shape, wall.drive = copy.copy(self.shape), copy.copy(self.drive)
+        wall.advance(velocity, dt)
+        return wall
+
+    def at(self, time: float) -> Wall:
+        """A wall at its place of time zero, as it will be at a later time; a piston is held where it is."""
+        pieces = 1 if self.drive.speed is None and self.drive.rate is None else PIECES
+        wall = self.ahead(np.zeros(3), 0.0)
+        for k in range(pieces if time > 0.0 and not self.guided else 0):
+            wall.prescribe(k * time / pieces, time / pieces, [])
+            wall.advance(wall.drive.step_velocity(k * time / pieces, time / pieces), time / pieces)
+        return wall
+
+    def surface_velocity(self, velocity: Array, points: Array) -> Array:
+        """Velocity (m, 3) of the wall's material at surface points (m, 3), for translation `velocity`."""
+        if not self.drive.rotates:
+            return np.tile(velocity, (len(points), 1))
+        about = self.shape.point if self.drive.about is None else self.drive.about
+        return velocity + np.cross(self.drive.spin, points - about)
+
+    def advance(self, velocity: Array, dt: float) -> None:
+        """Move the surface by one step: translate by velocity * dt, then turn about the centre of rotation."""
+        drive = self.drive
+        self.shape.point = self.shape.point + velocity * dt
+        if drive.rotates:
+            rotation = rotation_matrix(drive.spin * dt)
+            self.shape.turn(rotation)
+            if drive.about is not None:
+                drive.about = drive.about + velocity * dt
+                self.shape.point = drive.about + rotation @ (self.shape.point - drive.about)
+
+
+def rotation_matrix(angle: Array) -> Array:
+    """Rodrigues' formula for a rotation vector (3,) in rad."""
+    theta = float(np.linalg.norm(angle))
+    if theta == 0.0:
+        return np.eye(3)
+    x, y, z = angle / theta
+    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.eye(3) + math.sin(theta) * cross + (1.0 - math.cos(theta)) * cross @ cross
+
+
+def rotation_vector(rotation: Array) -> Array:
+    """(3,) rad, the inverse of `rotation_matrix` for less than half a turn."""
+    skew = 0.5 * (rotation - rotation.T)
+    axis = np.array([skew[2, 1], skew[0, 2], skew[1, 0]])
+    sine = float(np.linalg.norm(axis))
+    angle = math.atan2(sine, 0.5 * (float(np.trace(rotation)) - 1.0))
+    return axis * (angle / sine) if sine > 0.0 else np.zeros(3)

@@ -1,0 +1,1 @@
+"""What all kernels stand on: compilation, threads, memory, SIMD lanes; and checks of arguments."""

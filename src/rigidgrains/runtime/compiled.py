@@ -1,0 +1,117 @@
+"""How kernels are compiled: by Numba, cached on disk, without fastmath so that every backend gives the same bits."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+_HERE = Path(__file__).parents[1]  # the package
+_AHEAD = "RIGIDGRAINS_AHEAD"  # set for the process that compiles ahead
+
+
+def _user_cache() -> Path | None:
+    """Where Numba keeps kernels of packages that it cannot write beside; None when there is no such place."""
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "numba"
+    except RuntimeError:  # no home
+        return None
+
+
+def _writable(folder: Path) -> bool:
+    """True when a file can really be made there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def _ensure_cache_folder() -> None:
+    """Give Numba a private cache folder when it can write neither beside the package nor below the home folder."""
+    user_cache = _user_cache()
+    if "NUMBA_CACHE_DIR" in os.environ or _writable(_HERE) or (user_cache is not None and _writable(user_cache)):
+        return
+    user = os.getuid() if hasattr(os, "getuid") else "user"
+    folder = Path(tempfile.gettempdir()) / f"rigidgrains-{user}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        owned = not hasattr(os, "getuid") or folder.stat().st_uid == os.getuid()
+    except OSError:
+        owned = False
+    os.environ["NUMBA_CACHE_DIR"] = str(folder) if owned else tempfile.mkdtemp(prefix="rigidgrains-")
+
+
+def _forget_stale_kernels() -> bool:
+    """Drop compiled kernels older than any source file: Numba does not see that a kernel calls a changed law.
+
+    Returns whether there are others where Numba will look.
+    """
+    newest, some, chosen = 0.0, False, os.environ.get("NUMBA_CACHE_DIR")
+    indices: list[Path] = []
+    rooms: set[str] = set()
+    for folder, _, names in os.walk(_HERE):
+        rooms.add(os.path.basename(folder))
+        for name in names:
+            if name.endswith(".py"):
+                newest = max(newest, os.stat(os.path.join(folder, name)).st_mtime)
+            elif name.endswith(".nbi"):
+                indices.append(Path(folder, name))
+    for cache in (chosen, _user_cache()):
+        if cache is not None:  # there Numba names a folder after the source's folder and a hash of its path
+            indices += [index for room in rooms for index in Path(cache).glob(f"{room}_*/*.nbi")]
+    for index in indices:
+        try:
+            if index.stat().st_mtime < newest:
+                index.unlink(missing_ok=True)
+            else:
+                some |= chosen is None or Path(chosen) in index.parents
+        except OSError:  # another process was faster, or the folder is read-only
+            continue
+    return some
+
+
+def compile_ahead() -> None:
+    """On the first run ever let another process compile what finds the forces, while this one compiles the rest.
+
+    Each takes from the cache what the other has put there. Where that cannot be, nothing is lost but time.
+    """
+    global _cold
+    if _cold and sys.executable and (os.cpu_count() or 1) > 1 and _AHEAD not in os.environ:
+        quiet = subprocess.DEVNULL
+        with suppress(OSError):
+            process = subprocess.Popen(
+                [sys.executable, "-m", "rigidgrains.app.ahead"],
+                env={**os.environ, _AHEAD: "1"},
+                stdin=quiet,
+                stdout=quiet,
+                stderr=quiet,
+            )
+            threading.Thread(target=process.wait, daemon=True).start()
+    _cold = False
+
+
+def compile_seconds() -> float:
+    """s, that this process has spent on compiling so far; what comes from the cache is not compiled."""
+    return float(_compiling.duration) if _compiling.done else 0.0
+
+
+_ensure_cache_folder()
+_cold = not _forget_stale_kernels()
+
+from numba import njit  # noqa: E402  (the cache folder must be set before Numba is imported)
+from numba.core import event  # noqa: E402
+
+_compiling = event.TimingListener()  # a kernel that is compiled for another one counts once; loading does not count
+event.register("numba:compile", _compiling)
+
+_common: Any = {"error_model": "numpy", "no_cfunc_wrapper": True}  # nobody calls kernels from C
+kernel = njit(cache=True, nogil=True, **_common)  # several may run side by side, see threads.py
+law = njit(**_common)  # for plain functions that kernels call: they are cached with their callers
+inlined = njit(inline="always", **_common)  # where a call would double the cost of a loop

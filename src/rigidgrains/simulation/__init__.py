@@ -1,0 +1,1 @@
+"""The time step in its order, and what a run counts, triggers and reports."""

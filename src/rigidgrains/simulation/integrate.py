@@ -1,0 +1,170 @@
+"""Implicit Euler: free velocities before the forces are known, positions after.
+
+v(t+dt) = v(t) + F(t+dt) dt / m and r(t+dt) = r(t) + v(t+dt) dt, Eqs. (dv) and (dx).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..model.bodies import Bodies, S, V
+from ..model.deforming import deform, free_flow
+from ..model.formula import NoValue
+from ..model.shapes import Cylinder
+from ..model.spring import set_springs
+from ..model.time_functions import means
+from ..runtime.compiled import kernel
+from ..runtime.threads import in_parts
+
+if TYPE_CHECKING:
+    from ..contacts.contacts import Contacts
+
+
+def free_velocity(bodies: Bodies, time: float, dt: float) -> None:
+    """Velocities at the end of the step without contact forces, Eq. (discr-free-veloc); walls follow their drive."""
+    n = bodies.count
+    if bodies.gravity_course is not None:
+        with of("gravity"):
+            bodies.gravity = means(bodies.gravity_course, time, dt)
+    kick = dt * bodies.gravity
+    in_parts(lambda first, last: _accelerate(first, last, bodies.motion, kick), n)
+    if len(bodies.force):
+        in_parts(lambda first, last: _push(first, last, bodies.motion, bodies.force, bodies.mass, dt), n)
+    if len(bodies.torque):
+        in_parts(lambda first, last: _twist(first, last, bodies.motion, bodies.torque, bodies.radius, dt), n)
+    if bodies.springs:
+        with of("springs"):
+            set_springs(bodies, time, dt)
+        in_parts(lambda first, last: _push(first, last, bodies.motion, bodies.pull, bodies.mass, dt), n)
+    for row, wall in enumerate(bodies.walls, start=n):
+        with of(f"wall '{wall.name}'"):
+            wall.prescribe(time, dt, bodies.walls)
+            velocity = wall.drive.step_velocity(time, dt)
+        if wall.guided:
+            normal = wall.normal
+            bodies.motion[row, V] += dt * (wall.load / wall.mass + bodies.gravity @ normal) * normal
+        else:
+            bodies.motion[row, V] = velocity
+    if bodies.flows:
+        with of("cell"):
+            free_flow(bodies, time, dt)
+
+
+@contextmanager
+def of(what: str) -> Iterator[None]:
+    """Say of what a course has no value."""
+    try:
+        yield
+    except NoValue as problem:
+        raise NoValue(f"{problem} ({what})") from None
+
+
+def move(bodies: Bodies, dt: float) -> float:
+    """Positions and orientations with the new velocities; returns the largest displacement over the radius."""
+    n = bodies.count
+    for row, wall in enumerate(bodies.walls, start=n):
+        velocity = bodies.motion[row, V]
+        if wall.guided:
+            velocity[:] = (velocity @ wall.normal) * wall.normal  # the guide takes what is sideways
+            bodies.motion[row, S] = 0.0
+        wall.advance(velocity, dt)
+    turn = _turn_disks if bodies.dimension == 2 else _turn_spheres
+    what = bodies.motion, bodies.radius, dt
+    in_parts(lambda first, last: turn(first, last, bodies.orientation, *what), n, weight=8)
+    if bodies.flows:
+        return deform(bodies, dt)
+    return float(max(in_parts(lambda first, last: _translate(first, last, bodies.position, *what), n)))
+
+
+def past_walls(bodies: Bodies, contacts: Contacts, dt: float) -> tuple[float, str]:
+    """The largest displacement round a curved wall over its curvature, of grains that it holds; and the wall's name."""
+    most, where = 0.0, ""
+    for row, (wall, rows) in enumerate(zip(bodies.walls, contacts.wall_rows), start=bodies.count):
+        shape = wall.shape
+        if not isinstance(shape, Cylinder):
+            continue
+        some = contacts.pairs[rows, 0][contacts.forces[rows, 0] > 0.0]
+        curvature = shape.curvature(bodies.radius[some])
+        if not (sharp := (curvature < bodies.radius[some]) & (curvature > 0.0)).any():
+            continue
+        way = dt * (bodies.motion[some, V] - bodies.motion[row, V])
+        across = np.linalg.norm(way - (way @ shape.axis)[:, None] * shape.axis, axis=1)
+        farthest = float((across[sharp] / curvature[sharp]).max())
+        if farthest > most:
+            most, where = farthest, wall.name
+    return most, where
+
+
+@kernel
+def _accelerate(first, last, motion, kick):  # type: ignore[no-untyped-def]
+    """Add the same velocity to all."""
+    for i in range(first, last):
+        motion[i, 0] += kick[0]
+        motion[i, 1] += kick[1]
+        motion[i, 2] += kick[2]
+
+
+@kernel
+def _push(first, last, motion, force, mass, dt):  # type: ignore[no-untyped-def]
+    """External forces of single grains, Eq. (RFext)."""
+    for i in range(first, last):
+        for a in range(3):
+            motion[i, a] += dt * force[i, a] / mass[i]  # Eq. (dv)
+
+
+@kernel
+def _twist(first, last, motion, torque, radius, dt):  # type: ignore[no-untyped-def]
+    """External torques of single grains, Eq. (RFext): I dw = T dt, in terms of s = r w and r^2/I."""
+    for i in range(first, last):
+        for a in range(3):
+            motion[i, 3 + a] += dt * torque[i, a] * motion[i, 7] / radius[i]
+
+
+@kernel
+def _translate(first, last, position, motion, radius, dt):  # type: ignore[no-untyped-def]
+    """Eq. (dx)."""
+    farthest = 0.0
+    for i in range(first, last):
+        x, y, z = motion[i, 0] * dt, motion[i, 1] * dt, motion[i, 2] * dt
+        position[i, 0] += x
+        position[i, 1] += y
+        position[i, 2] += z
+        farthest = max(farthest, (x * x + y * y + z * z) / (radius[i] * radius[i]))
+    return np.sqrt(farthest)
+
+
+@kernel
+def _turn_disks(first, last, angle, motion, radius, dt):  # type: ignore[no-untyped-def]
+    """Angle about z."""
+    for i in range(first, last):
+        angle[i] += motion[i, 5] / radius[i] * dt
+
+
+@kernel
+def _turn_spheres(first, last, quaternion, motion, radius, dt):  # type: ignore[no-untyped-def]
+    """Unit quaternion, turned by the rotation vector spin * dt."""
+    for i in range(first, last):
+        x, y, z = motion[i, 3] / radius[i] * dt, motion[i, 4] / radius[i] * dt, motion[i, 5] / radius[i] * dt
+        angle = np.sqrt(x * x + y * y + z * z)
+        if angle == 0.0:
+            continue
+        c, s = np.cos(0.5 * angle), np.sin(0.5 * angle) / angle
+        x, y, z = s * x, s * y, s * z
+        q, a, b, d = quaternion[i, 0], quaternion[i, 1], quaternion[i, 2], quaternion[i, 3]
+        w = c * q - x * a - y * b - z * d
+        a, b, d = (
+            c * a + x * q + y * d - z * b,
+            c * b + y * q + z * a - x * d,
+            c * d + z * q + x * b - y * a,
+        )
+        scale = 1.0 / np.sqrt(w * w + a * a + b * b + d * d)
+        quaternion[i, 0], quaternion[i, 1], quaternion[i, 2], quaternion[i, 3] = (
+            w * scale,
+            a * scale,
+            b * scale,
+            d * scale,
+        )

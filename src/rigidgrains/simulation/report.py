@@ -1,0 +1,298 @@
+"""The report of a run: what it cost, how exact it is, and what to watch out for."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from .. import __version__
+from ..observe import measure
+from .rigidity import rigidity
+from .tally import Tally
+
+if TYPE_CHECKING:
+    from .simulation import Simulation
+    from .timestep import AutoStep
+
+__all__ = ["Report", "Tally"]
+
+LARGE_DISPLACEMENT = 0.1  # of a radius in one step: the neglected turn of the normals is no longer small
+LARGE_OVERLAP = 0.05  # of the mean radius
+LARGE_LOSS = 0.01  # of the energy, by blows that a step met without rebound
+NOT_ASKED = "not asked: sweeps were given, forces not tested"
+
+
+@dataclass
+class Report:
+    """Figures of a run. Overlaps are over the mean radius, taken over force-carrying contacts of the last step.
+
+    max_overlap_of_run : the largest of any candidate in any step
+    candidates : pairs that the solver looked at in the last step; contacts : those that carry a force
+    max_displacement_over_radius : of any grain in any one step; over the radius of curvature of a wall that it touches,
+                 where that is smaller
+    wall_force : force of the grains on each wall (N) in the last step
+    dt_range   : s, shortest and longest step of dt = "auto"
+    inflows    : for each, grains and mass (kg) that entered, grains that came back, and what is due and waits for room
+    outlets    : for each, grains and mass (kg) that left, and grains per second from the first to the last
+    cell       : volume, packing fraction and pressure of a periodic cell, empty without one
+    converged_steps : that met the criterion, of the asked_steps; steps with a given number of sweeps are not asked
+    sweeps_unit : what `sweeps_mean` and `sweeps_max` count
+    refereed_steps : that went to the referee since sweeps did not solve them
+    weakened_steps : that ended early with forces made weaker, so that they give no energy
+    exhausted_steps : in which every attempt found contacts that had been overlooked, or a law refused the forces
+    seconds    : s, of computing; compile_seconds : s, that kernels took to be compiled, mostly in the first run
+    lost_share : energy that blows lost by the length of steps, see `Tally.lost_share`; 0 without restitution
+    rigidity   : the rigidity meter at the last state, for the sweeps that found its load (see `Tally.load_sweeps`)
+    """
+
+    grains: int
+    steps: int
+    time: float
+    dt: float
+    contacts: int
+    candidates: int
+    sweeps_mean: float
+    sweeps_max: int
+    converged_steps: int
+    updates: int
+    mean_overlap: float
+    max_overlap: float
+    max_overlap_of_run: float
+    kinetic_energy: float
+    max_displacement_over_radius: float
+    wall_force: dict[str, list[float]]
+    rigidity: dict[str, Any]
+    seconds: float
+    seed: int = 0
+    version: str = __version__
+    dt_range: tuple[float, float] | None = None
+    stopped: str = ""
+    warnings: list[str] = field(default_factory=list)
+    cell: dict[str, float] = field(default_factory=dict)
+    inflows: dict[str, dict[str, float]] = field(default_factory=dict)
+    outlets: dict[str, dict[str, float]] = field(default_factory=dict)
+    refereed_steps: int = 0
+    weakened_steps: int = 0
+    exhausted_steps: int = 0
+    asked_steps: int = 0
+    compile_seconds: float = 0.0
+    lost_share: float = 0.0
+    sweeps_unit: str = "sweeps"
+
+    @classmethod
+    def of(cls, simulation: Simulation) -> Report:
+        """Measure a simulation."""
+        bodies, contacts, tally = simulation.bodies, simulation.contacts, simulation.tally
+        overlap = measure.overlaps(bodies, contacts)
+        overlap /= bodies.mean_radius
+        report = cls(
+            grains=bodies.count,
+            steps=simulation.steps,
+            time=simulation.time,
+            dt=simulation.dt,
+            contacts=len(overlap),
+            candidates=contacts.count,
+            sweeps_mean=tally.sweeps / max(tally.steps, 1),
+            sweeps_max=tally.most_sweeps,
+            sweeps_unit=getattr(simulation.solver, "unit", "sweeps"),
+            converged_steps=tally.converged,
+            refereed_steps=tally.refereed,
+            weakened_steps=tally.weakened,
+            exhausted_steps=tally.exhausted,
+            asked_steps=simulation.steps - tally.not_asked,
+            lost_share=tally.lost_share,
+            updates=tally.updates,
+            mean_overlap=float(overlap.mean()) if len(overlap) else 0.0,
+            max_overlap=float(overlap.max()) if len(overlap) else 0.0,
+            max_overlap_of_run=max(tally.deepest / bodies.mean_radius, float(overlap.max(initial=0.0))),
+            kinetic_energy=measure.kinetic_energy(bodies),
+            max_displacement_over_radius=tally.displacement,
+            wall_force=measure.wall_forces(bodies, contacts),
+            rigidity=rigidity(simulation).as_dict(),
+            seconds=tally.seconds,
+            compile_seconds=tally.compiling,
+            seed=simulation.seed,
+            cell=measure.cell_figures(bodies, contacts),
+            stopped=tally.stopped,
+            dt_range=simulation.step_range,
+        )
+        if bodies.stage is not None:
+            report.inflows = {one.name: one.figures(simulation.time - simulation.dt) for one in bodies.stage.inflows}
+            report.outlets = {one.name: one.figures() for one in bodies.stage.outlets}
+        report.warnings = list(
+            report._warnings(tally.displaced_in or simulation.dt, simulation.auto, tally.displaced_at)
+        )
+        return report
+
+    def _warnings(self, dt: float, auto: AutoStep | None, at: str = "") -> Any:
+        """What to watch out for; dt (s) is the step in which a grain moved furthest, `at` the curved wall beside it."""
+        missed = self.asked_steps - self.converged_steps - self.exhausted_steps
+        if missed > 0:
+            sweeps = self.sweeps_unit == "sweeps"
+            remedy = "raise max_sweeps or epsilon" if sweeps else "take a smaller dt, or method = 'accelerated'"
+            yield (
+                f"{missed} of {self.asked_steps} steps ended before the criterion was met"
+                f"{' (max_sweeps reached)' if sweeps else ''}: forces are approximate there; {remedy}"
+            )
+        if self.weakened_steps:
+            yield (
+                f"in {self.weakened_steps} steps contact forces would have given energy, and were made weaker: bodies "
+                "sink into each other there; raise max_sweeps"
+            )
+        if self.exhausted_steps:
+            yield (
+                f"{self.exhausted_steps} of {self.steps} steps found ever more contacts, or a law refused the forces "
+                "of every attempt: grains may overlap there; use a smaller dt"
+            )
+        if self.max_displacement_over_radius > LARGE_DISPLACEMENT and (remedy := self._shorter(dt, auto)):
+            whose = f"of curvature of wall '{at}' " if at else ""
+            yield (
+                f"a grain moved {self.max_displacement_over_radius:.2g} radii {whose}in one step: contact normals turn "
+                f"within a step and are taken as fixed; {remedy}"
+            )
+        if self.lost_share > LARGE_LOSS:
+            yield (
+                f"{self.lost_share:.1%} of the energy was lost by blows that steps met without the rebound of the law: "
+                f"grains were struck more often within a step than can be followed; {self._fewer_blows(auto)}"
+            )
+        meter = self.rigidity
+        if meter["verdict"] == "soft" and not meter["plain"]:
+            missing = meter["momentum_error"]
+            told = "" if missing is None else f"{missing:.0%} of the load did not arrive within the last step; "
+            yield f"soft: {told}{meter['solver']} ended too early, raise max_sweeps or lower epsilon"
+        elif meter["verdict"] == "soft":
+            yield (
+                f"soft: {meter['sweeps']:.0f} sweeps a step carry news {meter['diffusion_length']:.2g} m through a "
+                f"cluster of {meter['extent']:.2g} m, as if grains were springs of {meter['stiffness']:.2g} N/m; "
+                f"{meter['rigid_sweeps']:,} sweeps would be rigid (--rigid 2)"
+            )
+        if self.max_overlap_of_run > LARGE_OVERLAP:
+            yield f"overlaps of up to {self.max_overlap_of_run:.2g} mean radii: use a smaller dt or more sweeps"
+
+    def _fewer_blows(self, auto: AutoStep | None) -> str:
+        """What keeps steps from losing energy in blows."""
+        if auto is None:
+            return "use a smaller dt, or dt = 'auto'"
+        return "use a smaller dt_max" if auto.shortest == 0.0 else f"use a dt_min below {auto.shortest:g} s"
+
+    def _shorter(self, dt: float, auto: AutoStep | None) -> str:
+        """What keeps normals from turning; nothing where dt = "auto" does: it bounds how far pairs come, not grains."""
+        if auto is None:
+            return f"use a dt below {dt * LARGE_DISPLACEMENT / self.max_displacement_over_radius:.1g} s"
+        if auto.travel > LARGE_DISPLACEMENT:
+            return f"use a travel of {LARGE_DISPLACEMENT:g} in place of {auto.travel:g}, or a dt_max"
+        return "" if auto.shortest == 0.0 else f"use a dt_min below {auto.shortest:g} s"
+
+    def _step(self) -> str:
+        return f"{self.dt:g}" if self.dt_range is None else "{:.3g} to {:.3g}".format(*self.dt_range)
+
+    def convergence(self) -> str:
+        """How many steps have met the criterion, in words."""
+        called = f"; {self.refereed_steps:,} went to the referee" if self.refereed_steps else ""
+        return convergence(self.converged_steps, self.asked_steps, self.steps) + called
+
+    def cost(self) -> str:
+        """Time of computing, and of compiling if there was any."""
+        beside = f" (and {self.compile_seconds:.2f} s compiling)" if self.compile_seconds >= 0.005 else ""
+        return f"{self.seconds:.2f} s for {self.updates:,} contact updates{beside}"
+
+    def _sweeps(self) -> list[tuple[str, str]]:
+        """What was repeated within a step; where those are no sweeps, by its name."""
+        text = f"{self.sweeps_mean:.1f} a step on average, {self.sweeps_max:,} at most"
+        first, _, rest = self.sweeps_unit.partition(" ")
+        return [(first, f"{text} ({rest.removeprefix('of the ')})" if rest else text)]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain numbers and text, ready for JSON."""
+        return asdict(self)
+
+    def to_json(self) -> str:
+        """One JSON object."""
+        return json.dumps(self.as_dict())
+
+    def _repr_html_(self) -> str:
+        from ..view.notebook import report_html
+
+        return report_html(self)
+
+    def __str__(self) -> str:
+        rows = [
+            ("grains", f"{self.grains:,}"),
+            ("steps", f"{self.steps:,} of {self._step()} s, to t = {self.time:g} s"),
+            ("contacts", f"{self.contacts:,} carry a force, of {self.candidates:,} candidates"),
+            *self._sweeps(),
+            ("converged", self.convergence()),
+            ("overlap", f"{self.mean_overlap:.2e} mean, {self.max_overlap:.2e} largest (over the mean radius)"),
+            ("", f"{self.max_overlap_of_run:.2e} largest in the whole run"),
+            ("rigidity", _rigidity(self.rigidity)),
+            *elasticity(self.rigidity),
+            ("kinetic energy", f"{self.kinetic_energy:.4g} J"),
+            ("displacement", f"{self.max_displacement_over_radius:.2g} radii in one step at most"),
+            *((f"force on {name}", _vector(force)) for name, force in self.wall_force.items()),
+            *((f"into {name}", _entered(flow)) for name, flow in self.inflows.items()),
+            *((f"out of {name}", _left(flow)) for name, flow in self.outlets.items()),
+            *([("cell", _cell(self.cell))] if self.cell else []),
+            ("cost", self.cost()),
+        ]
+        if self.stopped:
+            rows.append(("stopped", self.stopped))
+        rows += [("warning", text) for text in self.warnings]
+        width = max(len(name) for name, _ in rows)
+        return "\n".join(f"{name:<{width}}  {text}" for name, text in rows)
+
+
+def convergence(converged: int, asked: int, steps: int) -> str:
+    """How many steps have met the criterion, of those that were asked."""
+    if steps and not asked:
+        return NOT_ASKED
+    return f"{converged:,} of {asked:,} steps" + (f"; {steps - asked:,} not asked" if asked < steps else "")
+
+
+def _rigidity(meter: dict[str, Any]) -> str:
+    if meter["cluster"] < 2:
+        return "loose: no cluster carries a force"
+    if meter["momentum_error"] is not None:
+        reach = f"{meter['momentum_error']:.1%} of the load missing in the last step"
+    elif meter["plain"]:
+        reach = f"diffusion length {meter['diffusion_length']:.3g} m"
+    else:
+        reach = f"as many plain sweeps would reach {meter['diffusion_length']:.3g} m"
+    return f"{meter['verdict']}: {reach}, largest cluster {meter['cluster']:,} grains over {meter['extent']:.3g} m"
+
+
+def elasticity(meter: dict[str, Any]) -> list[tuple[str, str]]:
+    """What the chain theory says of unfinished sweeps (item 62), or why it says nothing."""
+    if not meter["plain"]:
+        letters = "kappa, gamma, c, l_diff and lambda_c"
+        return [("elasticity", f"{letters} do not apply: they belong to plain sweeps, not to {meter['solver']}")]
+    if not meter["sweeps"]:
+        return [("elasticity", "kappa, gamma, c, l_diff and lambda_c are unknown: no sweep has found a load")]
+    return [
+        ("elasticity", f"kappa = {meter['stiffness']:.3g} N/m, gamma = {meter['viscosity']:.3g} N s/m"),
+        ("", f"c = {meter['sound_velocity']:.3g} m/s, l_diff = {meter['diffusion_length']:.3g} m,"
+             f" lambda_c = {meter['critical_wave_length']:.3g} m"),
+    ]  # fmt: skip
+
+
+def _entered(flow: dict[str, float]) -> str:
+    back = f", {flow['again']:,.0f} came back" if flow["again"] else ""
+    due = f"; {flow['due']:g} due and waiting for room" if flow["due"] else ""
+    return f"{flow['grains']:,.0f} grains, {flow['mass']:.4g} kg{back}{due}"
+
+
+def _left(flow: dict[str, float]) -> str:
+    rate = f", {flow['rate']:.4g} a second" if flow["rate"] else ""
+    return f"{flow['grains']:,.0f} grains, {flow['mass']:.4g} kg{rate}"
+
+
+def _vector(force: list[float]) -> str:
+    return "(" + ", ".join(f"{component:.4g}" for component in force) + ") N"
+
+
+def _cell(figures: dict[str, float]) -> str:
+    pressure, volume = ("N/m", "m^2") if figures["dimension"] == 2 else ("Pa", "m^3")
+    return (
+        f"packing fraction {figures['packing_fraction']:.4f}, pressure {figures['pressure']:.4g} {pressure},"
+        f" volume {figures['volume']:.4g} {volume}"
+    )

@@ -1,0 +1,258 @@
+"""Time and its steps: a clock that keeps time without rounding, and the adaptive time step, dt = "auto"."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..detect.neighbours import Neighbours
+from ..model.bodies import Bodies, V, top_speed
+from ..model.deforming import strain_rates
+from ..model.shapes import Cylinder, Plane
+from ..model.time_functions import values
+from ..model.walls import Drive, Wall
+from ..runtime.compiled import kernel
+
+Array = NDArray[np.float64]
+
+GROWTH = 1.2  # of a step over the one before: what is carried over stays a good guess
+AT_REST = np.zeros((1, 3))
+SWING = 20  # steps, at least, in a period of an oscillating wall
+ACROSS = 0.125  # of the width of a periodic cell, at most, in a step: images beyond the next are not known
+
+
+@dataclass
+class Clock:
+    """Steps taken, and the time as their sum.
+
+    dt    : s, length of the last step, and of the next if nobody changes it
+    begun : s, when dt was last changed; since : number of steps taken then
+    lost  : s, what rounding took from that time
+    """
+
+    dt: float
+    steps: int = 0
+    begun: float = 0.0
+    since: int = 0
+    lost: float = 0.0
+
+    @property
+    def time(self) -> float:
+        """s, now: whole steps of the present dt after the last change."""
+        return self.begun + (self.steps - self.since) * self.dt + self.lost
+
+    def change(self, dt: float) -> None:
+        """Go on with another dt; sums are compensated, so that a million changes cost no more than one rounding."""
+        if dt == self.dt:
+            return
+        passed = (self.steps - self.since) * self.dt
+        total = self.begun + passed
+        self.lost += (self.begun - total) + passed if self.begun >= passed else (passed - total) + self.begun
+        self.dt, self.begun, self.since = dt, total, self.steps
+
+
+@dataclass
+class AutoStep:
+    """Steps as long as the motion allows.
+
+    Within a step no two bodies come closer than to touch and then by `travel` radii of the smallest grain: for each
+    pair |v| dt + |a| dt^2 <= max(g, 0) + travel r, with v the velocity of one relative to the other at the beginning
+    and a what external forces and walls do to it. A plane counts by its normal velocity alone. In a periodic cell no
+    grain crosses more than an eighth of it. Where grains rebound, a step is taken again, half as long, as long as blows
+    that it could not follow (laws/blows.py) lose more than a share of the energy that blows bring.
+
+    travel   : over the smallest radius; at a rod thinner than that over the rod's
+    loss     : that share of the energy, sum of m_n V_n^2/2 over the contacts that collide, in a step
+    longest  : s, no step is longer; shortest : s, none is shorter, whatever moves
+    wish     : s, the last step as the motion allowed it; steps that end a run may be shorter
+    """
+
+    travel: float = 0.1
+    longest: float = math.inf
+    shortest: float = 0.0
+    wish: float | None = None
+    loss: float = 1e-3
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.loss <= 1.0:
+            raise ValueError(f"loss = {self.loss} is no share of an energy; give 0 to 1, 1e-3 say")
+        if not 0.0 < self.travel <= 1.0:
+            raise ValueError(f"travel = {self.travel} is no part of a radius; give more than 0 and at most 1, 0.1 say")
+        if not 0.0 <= self.shortest <= self.longest or self.longest == 0.0:
+            raise ValueError(
+                f"dt_min = {self.shortest} and dt_max = {self.longest} leave no time step; give 0 <= dt_min <= dt_max"
+            )
+
+    def first(self, bodies: Bodies) -> float:
+        """s, a step that is short enough for whatever moves at the beginning."""
+        pistons = [wall for wall in bodies.walls if wall.guided]
+        pushed = [abs(_load(wall, bodies) / wall.mass + float(bodies.gravity @ wall.normal)) for wall in pistons]
+        acceleration = max([_pull(bodies), *pushed])
+        speed = float(np.linalg.norm(bodies.motion[: bodies.count + len(bodies.walls), V], axis=1).max())
+        if bodies.flows:
+            flow, pull_in = strain_rates(bodies)
+            speed, acceleration = max(speed, flow), max(acceleration, pull_in)
+        driven = [_drive_speed(wall.drive) for wall in bodies.walls if not wall.guided]
+        dt = _allowed(self.travel * float(bodies.radius.min(initial=math.inf)), max([speed, *driven]), acceleration)
+        dt = min(dt, self._most(bodies))
+        if not math.isfinite(dt):
+            raise ValueError("dt = 'auto' finds nothing that moves; give dt_max, the longest step in seconds")
+        return max(dt, self.shortest)
+
+    def trial(self, bodies: Bodies) -> float:
+        """s, the longest step to think of now."""
+        dt = self.first(bodies) if self.wish is None else GROWTH * self.wish
+        return max(min(dt, self._most(bodies), _within_cell(bodies)), self.shortest)
+
+    def allowed(self, bodies: Bodies, neighbours: Neighbours, before: Array, dt: float) -> float:
+        """s, what the motion allows, up to dt: the step for which `bodies` has free velocities and lists are made.
+
+        before : (bodies, 6) v and s at the beginning of the step
+        """
+        smallest = float(bodies.radius.min(initial=math.inf))
+        reach = self.travel * smallest
+        pairs, rate = neighbours.pairs, 1.0 / dt
+        least = _pair_limit(
+            pairs.start,
+            pairs.partner,
+            pairs.image,
+            bodies.shifts,
+            bodies.position,
+            bodies.radius,
+            before,
+            bodies.motion,
+            reach,
+            rate,
+            dt,
+        )
+        if bodies.flows:
+            least = min(least, _allowed(reach, *strain_rates(bodies)))
+        for w, (wall, listed) in enumerate(zip(bodies.walls, neighbours.walls)):
+            row = bodies.count + w
+            gap, normal = wall.shape.gaps(listed.grains, bodies.position, bodies.radius)
+            own = bodies.motion[row, V]
+            start = before[row, V] if wall.guided else own  # a driven wall moves as it is told
+            flat = isinstance(wall.shape, Plane) and not wall.drive.rotates
+            least = _wall_limit(
+                listed.grains, gap, normal, before, bodies.motion, start, own,
+                AT_REST if flat else wall.surface_velocity(AT_REST[0], bodies.position[listed.grains]),
+                flat, self.travel * min(smallest, _thickness(wall)), rate, least,
+            )  # fmt: skip
+        return max(least, self.shortest)
+
+    def too_long(self, dt: float, missed: float) -> bool:
+        """True when a step dt has lost too much by its length, and may be shorter."""
+        return missed > self.loss and 0.5 * dt >= self.shortest
+
+    def _most(self, bodies: Bodies) -> float:
+        """s, bounds that do not depend on the state."""
+        periods = [1.0 / wall.drive.frequency for wall in bodies.walls if _swings(wall.drive)]
+        periods += [2.0 * math.pi * math.sqrt(one.mass(bodies) / one.stiffness) for one in bodies.springs]
+        pistons = [wall for wall in bodies.walls if wall.stiffness]
+        periods += [2.0 * math.pi * math.sqrt(wall.mass / wall.stiffness) for wall in pistons]
+        return min([self.longest, *(period / SWING for period in periods)])
+
+
+def _load(wall: Wall, bodies: Bodies) -> float:
+    """N, on a piston at the beginning: a stress becomes a load in the first step, and that has not begun."""
+    if wall.stress is None or wall.load:
+        return wall.load
+    return wall.stress.value(0.0) * wall.present_area(bodies.walls)
+
+
+def _thickness(wall: Wall) -> float:
+    """m, the radius of a rod, by which it bends away from grains; infinite for other walls."""
+    rod = isinstance(wall.shape, Cylinder) and not wall.shape.inside
+    return wall.shape.radius if rod else math.inf  # type: ignore[attr-defined]
+
+
+def _pull(bodies: Bodies) -> float:
+    """m/s^2, the most that gravity, given forces and torques do to a grain."""
+    pull = bodies.gravity + (bodies.force / bodies.mass[:, None] if len(bodies.force) else np.zeros((1, 3)))
+    most = np.linalg.norm(pull, axis=1)
+    if len(bodies.torque):  # a torque T becomes a push through friction, T/r at most
+        most = most + np.linalg.norm(bodies.torque, axis=1) / (bodies.mass * bodies.radius)
+    return float(most.max())
+
+
+def _within_cell(bodies: Bodies) -> float:
+    """s, a step in which no grain crosses more than ACROSS of a periodic cell; infinite without one."""
+    cell = bodies.cell
+    if cell is None or not cell.periodic.any():
+        return math.inf
+    return float(
+        _allowed(
+            ACROSS * float(cell.widths[cell.periodic].min()), top_speed(bodies.motion[: bodies.count]), _pull(bodies)
+        )
+    )
+
+
+def _swings(drive: Drive) -> bool:
+    return bool(drive.frequency > 0.0 and np.any(drive.amplitude))
+
+
+def _drive_speed(drive: Drive) -> float:
+    """m/s, the largest of a driven wall; by a course that of the beginning."""
+    swing = 2.0 * math.pi * drive.frequency * float(np.linalg.norm(drive.amplitude))
+    by_course = 0.0 if drive.speed is None else float(np.linalg.norm(values(drive.speed, 0.0)))
+    return float(np.linalg.norm(drive.velocity)) + swing + by_course
+
+
+@kernel
+def _allowed(reach, speed, acceleration):  # type: ignore[no-untyped-def]
+    """The dt with speed dt + acceleration dt^2 = reach."""
+    below = speed + np.sqrt(speed * speed + 4.0 * acceleration * reach)
+    return 2.0 * reach / below if below > 0.0 else np.inf
+
+
+@kernel
+def _pair_limit(  # type: ignore[no-untyped-def]
+    start, partner, image, shifts, position, radius, before, motion, reach, rate, least
+):
+    """The shortest dt that a listed pair asks for, at most `least`."""
+    for i in range(start.size - 1):
+        for k in range(start[i], start[i + 1]):
+            j, at = partner[k], image[k]
+            u_x, u_y, u_z = before[j, 0] - before[i, 0], before[j, 1] - before[i, 1], before[j, 2] - before[i, 2]
+            a_x = motion[j, 0] - motion[i, 0] - u_x
+            a_y = motion[j, 1] - motion[i, 1] - u_y
+            a_z = motion[j, 2] - motion[i, 2] - u_z
+            speed = np.sqrt(u_x * u_x + u_y * u_y + u_z * u_z)
+            gain = np.sqrt(a_x * a_x + a_y * a_y + a_z * a_z)
+            if (speed + gain * rate * least) * least <= reach:
+                continue
+            x = position[j, 0] - position[i, 0] + shifts[at, 0]
+            y = position[j, 1] - position[i, 1] + shifts[at, 1]
+            z = position[j, 2] - position[i, 2] + shifts[at, 2]
+            gap = np.sqrt(x * x + y * y + z * z) - radius[i] - radius[j]
+            least = min(least, _allowed(max(gap, 0.0) + reach, speed, gain * rate))
+    return least
+
+
+@kernel
+def _wall_limit(  # type: ignore[no-untyped-def]
+    grains, gap, normal, before, motion, start, own, turning, flat, reach, rate, least
+):
+    """The shortest dt that a grain listed near a wall asks for, at most `least`."""
+    for k in range(grains.size):
+        i = grains[k]
+        w = 0 if flat else k
+        u_x = before[i, 0] - start[0] - turning[w, 0]
+        u_y = before[i, 1] - start[1] - turning[w, 1]
+        u_z = before[i, 2] - start[2] - turning[w, 2]
+        a_x, a_y, a_z = (
+            motion[i, 0] - own[0] - turning[w, 0] - u_x,
+            motion[i, 1] - own[1] - turning[w, 1] - u_y,
+            motion[i, 2] - own[2] - turning[w, 2] - u_z,
+        )
+        if flat:
+            speed = abs(u_x * normal[k, 0] + u_y * normal[k, 1] + u_z * normal[k, 2])
+            gain = abs(a_x * normal[k, 0] + a_y * normal[k, 1] + a_z * normal[k, 2])
+        else:
+            speed = np.sqrt(u_x * u_x + u_y * u_y + u_z * u_z)
+            gain = np.sqrt(a_x * a_x + a_y * a_y + a_z * a_z)
+        least = min(least, _allowed(max(gap[k], 0.0) + reach, speed, gain * rate))
+    return least

@@ -1,0 +1,78 @@
+"""Dilation: contacts open as they slide, so that a packing at rest that carries nothing yet finds forces that hold it.
+
+Coulomb's law leaves many forces to a packing at rest, and as many to one that gives way under the same load. Sweeps
+that build friction up from nothing end between the two: ever more contacts creep at their limit, and the load sinks.
+Let a sliding contact open, V_n = mu |V_t|, and forces become those of a convex problem, whose velocities are unique: if
+any forces hold the packing, sweeps find some that do. Where nothing slides the law is Coulomb's, so these are right.
+Where contacts must slide they go on opening; then Coulomb's law takes over.
+
+Such forces may come from nowhere: grains that fill a channel hold each other between its walls though nothing has ever
+pressed them. So this is for packings that are known to carry their load, and begins only when asked for.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..contacts.contacts import ContactProblem
+from .criteria import Verdict
+from .virtual_power import powers
+
+STILL = 1e-3  # of the mean |V| before any force acts: a contact with less is at rest
+SPARE = 0.7  # of the momentum error that is allowed: single contacts settle at its cost
+FALL = 0.97  # what slides must fall below this within L/d sweeps: what does not fall flows
+
+
+class Dilation:
+    """Whether contacts open as they slide, decided before the first sweep, and again whenever the state is looked at.
+
+    on : whether they do at present
+    """
+
+    on = False
+    _closing = False  # Coulomb's law has the last word, for a few sweeps
+
+    def begin(self, problem: ContactProblem, extent: float) -> None:
+        """For plain friction, where no forces are carried over and most contacts are at rest.
+
+        extent : L/d
+        """
+        p = problem
+        mu = p.geometry[:, 6]
+        cold = p.plain and not p.forces[:, 0].any()
+        self.on = bool(cold and mu.any() and np.isfinite(mu).all() and _rests(p))
+        self._extent, self._wait = extent, 0.0
+        self._mark, self._slid = 0, math.inf
+
+    def changes(self, problem: ContactProblem, verdict: Verdict, sweeps: int) -> bool:
+        """Decide anew after so many sweeps; returns whether another law holds from now on."""
+        if self.on:
+            self._closing = verdict.nearly and verdict.share <= SPARE and sweeps >= self._wait
+            self.on = not (self._closing or self._flows(problem, sweeps))
+            return not self.on
+        if self._closing and not verdict.nearly:  # single contacts have settled at the cost of all others
+            self._closing, self.on, self._wait = False, True, sweeps + self._extent
+            self._mark, self._slid = sweeps, math.inf
+            return True
+        return False
+
+    def _flows(self, problem: ContactProblem, sweeps: int) -> bool:
+        """Whether contacts slide for good. Then what is left is what opens, R_n V_n = mu R_n |V_t|, and it stays."""
+        if sweeps < self._mark + self._extent:
+            return False
+        lost, gained, slid = powers(problem)
+        flows = slid >= gained >= 2.0 * lost or slid > FALL * self._slid
+        self._mark, self._slid = sweeps, slid
+        return flows
+
+
+def _rests(problem: ContactProblem) -> bool:
+    """Whether most contacts have no velocity yet: loads and gravity move walls and whole packings, not neighbours."""
+    p = problem
+    i, j = p.pairs[:, 0], p.pairs[:, 1]
+    speed = p.motion[j, 0:3] - p.motion[i, 0:3]
+    speed -= np.cross(p.motion[i, 3:6] + p.motion[j, 3:6], p.geometry[:, 0:3])
+    size = np.sqrt((speed**2).sum(axis=1))
+    return bool(np.median(size) <= STILL * size.mean())

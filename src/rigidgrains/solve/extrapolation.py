@@ -1,0 +1,115 @@
+"""What momentum does to forces and velocities, and how it judges a sweep: loops over rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..contacts.contacts import ContactProblem
+from ..runtime import threads
+from ..runtime.compiled import kernel
+from ..runtime.simd import WIDTH, lanes_of, lanes_with, sum_of
+from ..runtime.threads import in_parts, total
+
+Array = NDArray[np.float64]
+
+
+def extent_of(problem: ContactProblem) -> float:
+    """L/d of the grains that have candidates."""
+    length, d = _extent(problem.pairs, problem.position), 2.0 * float(problem.radius.mean())
+    return min(1.0 + float(length) / d, float(problem.count))
+
+
+@kernel
+def _extent(pairs, position):  # type: ignore[no-untyped-def]
+    """The largest distance between bodies 0 along an axis (m)."""
+    first = position[pairs[0, 0]]
+    x, y, z = first[0], first[1], first[2]
+    most_x, most_y, most_z = x, y, z
+    for c in range(len(pairs)):
+        i = pairs[c, 0]
+        x, y, z = min(x, position[i, 0]), min(y, position[i, 1]), min(z, position[i, 2])
+        most_x, most_y = max(most_x, position[i, 0]), max(most_y, position[i, 1])
+        most_z = max(most_z, position[i, 2])
+    return max(most_x - x, most_y - y, most_z - z)
+
+
+def carry_on(beta: float, now: Array, last: Array, start: Array | None = None) -> None:
+    """Carry rows on by beta times their last step, and remember from where and, if asked, to where."""
+    loop, what = (_carry_on, (now, last)) if start is None else (_carry_on_to, (now, last, start))
+    if len(now) <= threads.PART or threads.get_threads() == 1:
+        loop(0, len(now), beta, *what)
+    else:
+        in_parts(lambda first, end: loop(first, end, beta, *what), len(now))
+
+
+@kernel
+def _carry_on(first, end, beta, now, last):  # type: ignore[no-untyped-def]
+    """Some of the rows; masses stay what they are. In slices loops count from zero, and vectors can be made of them."""
+    x, before = now[first:end].reshape(-1), last[first:end].reshape(-1)
+    for k in range(len(x)):
+        y = x[k] + beta * (x[k] - before[k])
+        before[k] = x[k]
+        x[k] = y
+
+
+@kernel
+def _carry_on_to(first, end, beta, now, last, start):  # type: ignore[no-untyped-def]
+    """The same, and where they were carried to."""
+    x, before, begin = now[first:end].reshape(-1), last[first:end].reshape(-1), start[first:end].reshape(-1)
+    for k in range(len(x)):
+        y = x[k] + beta * (x[k] - before[k])
+        before[k] = x[k]
+        x[k] = begin[k] = y
+
+
+def judge(forces: Array, last_forces: Array, start: Array, weight: Array) -> tuple[float, float, float, float]:
+    """The change by the sweep along the step that forces have taken; squares of the change, the step and the forces.
+
+    weight : like forces, 1/m_n and 1/m_t. A sweep changes a force by m times its gradient, so these are products of
+             gradients with steps, whatever the masses.
+    """
+    if len(forces) <= threads.PART or threads.get_threads() == 1:
+        alone: tuple[float, float, float, float] = judge_parts(threads.PART, forces, last_forces, start, weight)
+        return alone
+    found: tuple[float, float, float, float] = total(
+        in_parts(lambda first, end: judge_some(first, end, forces, last_forces, start, weight), len(forces))
+    )
+    return found
+
+
+@kernel
+def judge_some(first, end, forces, last_forces, start, weight):  # type: ignore[no-untyped-def]
+    """The sums over some contacts: lane by lane, then what is left over number by number."""
+    forces, last_forces = forces[first:end].reshape(-1), last_forces[first:end].reshape(-1)
+    start, weight = start[first:end].reshape(-1), weight[first:end].reshape(-1)
+    lanes = len(forces) - len(forces) % WIDTH
+    along, change, step, square = 0.0, 0.0, 0.0, 0.0
+    for k in range(lanes, len(forces)):
+        r, w = forces[k], weight[k]
+        d, s = r - start[k], r - last_forces[k]
+        along, change, step, square = along + w * d * s, change + w * d * d, step + w * s * s, square + w * r * r
+    nothing: Any = lanes_with(0.0)  # type: ignore[call-arg]
+    alongs, changes, steps, squares = nothing, nothing, nothing, nothing
+    for k in range(0, lanes, WIDTH):
+        r, w = lanes_of(forces, k), lanes_of(weight, k)
+        d, s = r - lanes_of(start, k), r - lanes_of(last_forces, k)
+        alongs, changes, steps, squares = (
+            alongs + w * d * s,
+            changes + w * d * d,
+            steps + w * s * s,
+            squares + w * r * r,
+        )
+    return along + sum_of(alongs), change + sum_of(changes), step + sum_of(steps), square + sum_of(squares)
+
+
+@kernel
+def judge_parts(part, forces, last_forces, start, weight):  # type: ignore[no-untyped-def]
+    """The sums over all, part by part, as threads would add them."""
+    along, change, step, square = 0.0, 0.0, 0.0, 0.0
+    for first in range(0, len(forces), part):
+        a, c, s, q = judge_some(first, min(first + part, len(forces)), forces, last_forces, start, weight)
+        along, change, step, square = along + a, change + c, step + s, square + q
+    return along, change, step, square

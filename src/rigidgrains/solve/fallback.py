@@ -1,0 +1,56 @@
+"""Appeal: a step that no sweep solves goes to the referee.
+
+Where contacts slide, a solution may repel sweeps: they circle it for ever, with momentum and without. Newton's method
+does not mind. Heavy bodies on light ones take more sweeps than there are, and may need a path, see path.py.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..contacts.contacts import ContactProblem
+from ..fclib import forces, global_problem, impulses
+from .criteria import StateCriterion, Verdict
+from .loops import apply_forces
+from .matrix.general import natural_map
+from .matrix.referee import Array, GlobalSystem, referee
+from .matrix.solve import in_space
+
+TOLERANCES = 1e-6, 1e-10  # natural map over |q|; the second for criteria that are not met by the first
+
+
+def appeal(problem: ContactProblem, criterion: StateCriterion, free: Array, most: int = 1000) -> tuple[Verdict, int]:
+    """Let the referee find the forces, from those of the problem; the verdict on them, and his steps.
+
+    free : (bodies, 6) velocities without contact forces
+    """
+    problem.motion[:, :6] = free
+    stated = global_problem(problem)
+    d, local = stated.dimension, stated.local()
+    system, mobility = GlobalSystem(stated.M, in_space(stated.H, d)), local.W.diagonal()[::d]
+    q, r = np.zeros((problem.count, 3)), np.zeros((problem.count, 3))
+    q[:, :d], r[:, :d] = local.q.reshape(-1, d), impulses(problem, d)
+    if not np.isfinite(r).all():
+        r[:] = 0.0
+    unit, size = float(mobility.mean()), float(np.linalg.norm(q)) or 1.0
+
+    def residual(r: Array) -> float:
+        return float(natural_map(r, system.times(r) + q, local.mu, unit)) / size
+
+    def judge(r: Array) -> Verdict:
+        problem.forces[:], problem.motion[:, :6] = forces(problem, r[:, :d], d), free
+        apply_forces(problem)
+        return criterion.judge(problem)
+
+    verdict, steps = Verdict(False), 0
+    for tolerance in TOLERANCES:
+        left = max(1, most - steps)
+        found = referee(
+            system, q, local.mu, d, mobility, residual, r, tolerance=tolerance, max_iterations=left,
+            enough=lambda r: judge(r).met,
+        )  # fmt: skip
+        r, steps = found.r, steps + max(1, found.iterations)
+        verdict = judge(r)
+        if verdict.met or found.reason:
+            break
+    return verdict, steps

@@ -1,0 +1,77 @@
+"""Heavy bodies on light ones: what the change of forces by a sweep does not tell.
+
+A sweep gives a contact a force that stops its lighter body. A body whose mass is B times that of all its contacts
+together, on a packing of L/d grains across, is stopped in about B L/d sweeps, as packings of equal grains are solved in
+(L/d)^2. A sweep then changes forces by 1/(B L/d) of what they lack. Criteria that look at changes alone speak of
+convergence when it has hardly begun.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..contacts.contacts import ContactProblem, gives_way
+from ..runtime.compiled import kernel
+from .criteria import Criterion, GlobalCriterion, LocalCriterion, ResidualCriterion, StateCriterion, Verdict
+from .extrapolation import extent_of
+from .virtual_power import momentum_error
+
+Array = NDArray[np.float64]
+
+MISSING = 0.11  # share of a load that may be missing where a packing counts as rigid
+
+
+def burden(problem: ContactProblem) -> float:
+    """The largest mass of a body over twice the sum of m_n of its contacts; at most 1 where all masses are equal."""
+    if gives_way(problem.flow):  # masses of contacts have the share of the cell
+        return 0.0
+    carried = problem.work.take("carried", len(problem.motion))
+    return float(_burden(problem.pairs, problem.geometry, problem.motion, carried))
+
+
+def doubtful(problem: ContactProblem, criterion: Criterion) -> bool:
+    """Whether heavy bodies may lack more than `MISSING` of a load where changes are as small as a criterion asks for.
+
+    Where none is heavier than the packing is wide, the criterion means what it always means.
+    """
+    if not isinstance(criterion, LocalCriterion | GlobalCriterion | ResidualCriterion):
+        return False
+    heavy = burden(problem)
+    if not criterion.epsilon * heavy * heavy > MISSING:
+        return False
+    extent = extent_of(problem)
+    return heavy > extent and criterion.epsilon * heavy * extent > MISSING
+
+
+def carries(problem: ContactProblem, verdict: Verdict) -> Verdict:
+    """The verdict of a criterion that is met, once the momentum error has been asked as well."""
+    error = momentum_error(problem)
+    return verdict._replace(met=error <= MISSING, momentum_error=error, excess=error / MISSING)
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A state criterion that is met only if the packing carries its load too."""
+
+    criterion: StateCriterion
+
+    def judge(self, problem: ContactProblem) -> Verdict:
+        verdict = self.criterion.judge(problem)
+        return carries(problem, verdict) if verdict.met else verdict
+
+
+@kernel
+def _burden(pairs, geometry, motion, carried):  # type: ignore[no-untyped-def]
+    """The largest 1/(2 sum of m_n/m) of any movable body with contacts."""
+    carried[:] = 0.0
+    for c in range(len(pairs)):
+        carried[pairs[c, 0]] += geometry[c, 4]
+        carried[pairs[c, 1]] += geometry[c, 4]
+    most = 0.0
+    for i in range(len(carried)):
+        if carried[i] > 0.0 and motion[i, 6] > 0.0:
+            most = max(most, 0.5 / (carried[i] * motion[i, 6]))
+    return most

@@ -1,0 +1,162 @@
+"""From a contact problem of the engine to FCLIB and back.
+
+The frame of a contact has the rows n, t1 and t2 = n x t1; in 2D n and t1. r is an impulse (N s), R dt in the paper's
+letters, u a velocity (m/s), and g/dt is part of q and w, so that u_n >= 0 means that the gap does not become negative.
+Bodies enter by v and s = lever * spin; a guided piston by its velocity along the guide, fixed and driven walls by w.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ...contacts.contacts import ContactProblem
+from ...fclib.write import write_problem
+from ...model.bodies import INV_MASS, INV_SPIN, S, V
+from ..kernels import apply_forces
+from .problem import GlobalProblem, Info, LocalProblem
+
+if TYPE_CHECKING:
+    from ...simulation.simulation import Simulation
+
+Array = NDArray[np.float64]
+
+FORMS = ("local", "global")
+WORDS = "rigidgrains: r in N s, u in m/s, frames (n, t1, t2), g/dt in the normal rows, dt = {} s"
+
+
+def save_problem(
+    source: Simulation | ContactProblem, path: str | Path, *, form: str = "local", force: bool = False
+) -> None:
+    """Write the last step of a simulation, or a problem whose forces are still to be found, with its forces as a guess.
+
+    form  : "local" for W and q, "global" for M, H, f and w
+    force : overwrite a file that is there
+    """
+    if form not in FORMS:
+        raise ValueError(f"form {form!r} is unknown; choose one of {', '.join(FORMS)}")
+    solved = not isinstance(source, ContactProblem)
+    problem = source if isinstance(source, ContactProblem) else source.contacts.problem(source.bodies, source.dt)
+    dimension = None if isinstance(source, ContactProblem) else source.bodies.dimension
+    if problem.count == 0:
+        early = solved and not source.steps  # type: ignore[union-attr]
+        raise ValueError(
+            f"{path}: there is no contact problem to save: "
+            + ("no step has been made; run the simulation first" if early else "the step has no contacts; save another")
+        )
+    stated = global_problem(problem, dimension=dimension, solved=solved)
+    guess = impulses(problem, stated.dimension).ravel()
+    write_problem(stated if form == "global" else stated.local(), path, guess=guess, force=force)
+
+
+def local_problem(problem: ContactProblem, *, dimension: int | None = None, solved: bool = False) -> LocalProblem:
+    """W, q and mu of a step; see `global_problem`."""
+    return global_problem(problem, dimension=dimension, solved=solved).local()
+
+
+def global_problem(problem: ContactProblem, *, dimension: int | None = None, solved: bool = False) -> GlobalProblem:
+    """M, H, f, w and mu of a step.
+
+    dimension : 2 or 3; without it, 2 where everything lies and moves in the plane z = 0
+    solved    : whether the velocities of the problem already contain its forces, as after a step
+    """
+    if problem.flow.any():
+        raise ValueError("FCLIB knows bodies and contacts, no cell that deforms; take a scene without one")
+    if problem.extra is not None:
+        raise ValueError("FCLIB knows three unknowns per contact; rolling, twisting or tangential rebound have more")
+    motion = problem.motion.copy()
+    if solved:
+        apply_forces(motion, problem.pairs, problem.geometry, -problem.forces, problem.dt)
+    dimension = dimension or (2 if _flat(problem) else 3)
+    velocity = motion[:, :6].ravel()
+    everything = _contact_rows(problem, dimension)
+    mobile, mass = _freedom(problem, dimension)
+    free = mobile.T @ velocity
+    w = everything.T @ (velocity - mobile @ free)
+    w[::dimension] += problem.geometry[:, 3] / problem.dt
+    return GlobalProblem(
+        M=sparse.diags_array(mass, format="csc"),  # Eq. (generalized-M)
+        H=sparse.csc_array(mobile.T @ everything),
+        f=mass * free,
+        w=w,
+        mu=problem.geometry[:, 6],
+        dimension=dimension,
+        info=Info(title="rigidgrains", description=WORDS.format(f"{problem.dt:.17g}")),
+    )
+
+
+def frames(normal: Array, dimension: int) -> Array:
+    """(c, 3, 3) rows n, t1, t2; in 2D t1 lies in the plane."""
+    if dimension == 2:
+        t1 = np.column_stack([-normal[:, 1], normal[:, 0], np.zeros(len(normal))])
+    else:
+        t1 = np.cross(normal, np.eye(3)[np.argmin(np.abs(normal), axis=1)])
+        t1 /= np.linalg.norm(t1, axis=1)[:, None]
+    return np.stack([normal, t1, np.cross(normal, t1)], axis=1)
+
+
+def impulses(problem: ContactProblem, dimension: int) -> Array:
+    """(c, d) N s, the forces of a problem as FCLIB's r."""
+    frame = frames(problem.geometry[:, 0:3], dimension)
+    tangential = np.einsum("cij,cj->ci", frame[:, 1:dimension], problem.forces[:, 1:])
+    return problem.dt * np.column_stack([problem.forces[:, 0], tangential])
+
+
+def forces(problem: ContactProblem, r: Array, dimension: int) -> Array:
+    """(c, 4) R_n and R_t (3) in N, from FCLIB's r."""
+    r = np.asarray(r).reshape(-1, dimension) / problem.dt
+    frame = frames(problem.geometry[:, 0:3], dimension)
+    return np.column_stack([r[:, 0], np.einsum("cij,ci->cj", frame[:, 1:dimension], r[:, 1:])])
+
+
+def _contact_rows(problem: ContactProblem, dimension: int) -> sparse.csc_array:
+    """(6 bodies, d c): its transpose takes v and s of all bodies to contact velocities V = v1 - v0 - (s0 + s1) x n.
+
+    H of Eqs. (RgRcon) and (VconVg), with the bodies that cannot move.
+    """
+    frame = frames(problem.geometry[:, 0:3], dimension)
+    turning = np.stack([np.zeros_like(frame[:, 0]), -frame[:, 2], frame[:, 1]], axis=1)  # -(s x n) in the frame
+    c, d = np.arange(problem.count), np.arange(dimension)
+    columns = np.broadcast_to((dimension * c[:, None] + d)[:, :, None], (problem.count, dimension, 3))
+    rows, places, values = [], [], []
+    for side, sign in ((0, -1.0), (1, 1.0)):
+        first = 6 * problem.pairs[:, side].astype(np.int64)[:, None, None]
+        for offset, share in ((0, sign * frame), (3, turning)):
+            rows.append(np.broadcast_to(first + offset + np.arange(3), columns.shape).ravel())
+            places.append(columns.ravel())
+            values.append(share[:, :dimension].ravel())
+    entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(places)))
+    matrix = sparse.coo_array(entries, shape=(6 * len(problem.motion), dimension * problem.count)).tocsc()
+    matrix.eliminate_zeros()
+    return matrix
+
+
+def _freedom(problem: ContactProblem, dimension: int) -> tuple[sparse.csc_array, Array]:
+    """(6 bodies, n) the ways in which bodies can move, as orthonormal columns, and the mass (n,) of each (kg)."""
+    inverse = np.repeat(problem.motion[:, [INV_MASS, INV_SPIN]], 3, axis=1)
+    guided = np.flatnonzero(problem.motion[:, INV_SPIN] < 0.0)
+    inverse[guided] = 0.0
+    if dimension == 2:
+        inverse[:, 2:5] = 0.0
+    row = np.flatnonzero(inverse)
+    column, value, mass = np.arange(len(row)), np.ones(len(row)), 1.0 / inverse.ravel()[row]
+    parts = [(row, column, value)]
+    for body in guided:
+        touching = np.flatnonzero((problem.pairs == body).any(axis=1))
+        if touching.size == 0:
+            continue
+        guide = problem.geometry[touching[0], 0:3]  # only planes are pistons: all its normals are its guide
+        parts.append((6 * body + np.arange(3), np.full(3, len(mass)), guide))
+        mass = np.append(mass, 1.0 / problem.motion[body, INV_MASS])
+    row, column, value = (np.concatenate(part) for part in zip(*parts))
+    return sparse.csc_array((value, (row, column)), shape=(6 * len(problem.motion), len(mass))), mass
+
+
+def _flat(problem: ContactProblem) -> bool:
+    """Whether all normals lie in the plane z = 0 and nothing moves out of it."""
+    across = problem.motion[:, [V.start + 2, S.start, S.start + 1]]
+    return not (problem.geometry[:, 2].any() or problem.forces[:, 3].any() or across.any())

@@ -1,0 +1,191 @@
+"""The momentum error: power of forces that should have none, for the packing as a whole.
+
+It falls only when far ends of a packing know of each other, and is what is left of elasticity.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..contacts.contacts import ContactProblem
+from ..runtime.compiled import kernel
+from ..runtime.threads import in_parts, total
+from .kernels import contact_velocity
+from .residual import room_of, rounding, strongest
+
+Array = NDArray[np.float64]
+
+
+FLOW = 4.0  # times the terms of S: what sliding contacts dissipate where a packing flows; at rest 0.5 to 0.6 of them
+
+
+class Powers(NamedTuple):
+    """Terms of S, each sum over those of one sign, over F^2 dt/M; without unit.
+
+    lost, gained : of -S and of S
+    slid         : sum of mu R_n |V_t|, what sliding contacts dissipate, and those that roll or twist; not a part of S
+                   where the law is obeyed
+    """
+
+    lost: float
+    gained: float
+    slid: float
+
+
+def virtual_power(problem: ContactProblem) -> float:
+    """S (W) = sum of R_n (V_n + gap/dt) + mu R_n |V_t| + R_t . V_t: the power of forces that should have none.
+
+    In a box at rest S over the load of a piston is the speed at which it sinks by mistake. An infinite mu has no
+    sliding and leaves out the middle term.
+    """
+    lost, gained = _all_powers(problem, 1.0)[:2]
+    return float(gained - lost)
+
+
+def momentum_error(problem: ContactProblem) -> float:
+    """S over F^2 dt/M, the power of the load on a packing that carries nothing; without unit.
+
+    F : half the sum over all bodies, walls too, of the contact force on each (N): what enters and leaves the packing;
+        at least the root mean square of |R|, since a packing under stress may hang between no walls, and the load on
+        the faces of a periodic cell
+    M : mass of all movable bodies with candidates (kg), with the inertia of a cell that forces move
+    The terms of S have both signs and may cancel by chance. Here the larger of the sums with one sign counts, so the
+    error is at least |S|. It is the same for every observer. 0 where forces are none but rounding, inf if one is not
+    finite.
+    """
+    found = powers(problem)
+    return max(found.lost, found.gained)
+
+
+def powers(problem: ContactProblem) -> Powers:
+    """What `momentum_error` is made of."""
+    p = problem
+    most = strongest(p)
+    if most <= rounding(p):
+        return Powers(0.0, 0.0, 0.0)
+    if not math.isfinite(most):
+        return Powers(math.inf, math.inf, math.inf)
+    # In units of the strongest force nothing can overflow.
+    *terms, load, mass = _all_powers(p, 1.0 / most)
+    found = [term / most * mass / (load * load * p.dt) for term in terms]
+    return Powers(*(term if math.isfinite(term) else math.inf for term in found))
+
+
+def flows(problem: ContactProblem) -> bool:
+    """Whether contacts slide for good: they dissipate far more than what is still wrong with the forces.
+
+    In a packing at rest what slides is a part of that, and falls with it.
+    """
+    found = powers(problem)
+    return found.slid > FLOW * (found.lost + found.gained)
+
+
+def _all_powers(problem: ContactProblem, part: float) -> tuple[float, float, float, float, float]:
+    """The terms of `Powers` (W), F and M as `momentum_error` has them, of forces times `part`."""
+    p = problem
+    net, touched = p.work.take("net", len(p.motion), 3), p.work.take("touched", len(p.motion), kind=np.bool_)
+    net[:], touched[:] = 0.0, False
+    _collect(p.pairs, p.geometry, p.forces, part, net, touched)
+    plain = p.motion, p.pairs, p.geometry, p.forces, p.dt, part
+    lost, gained, slid, square = total(in_parts(lambda first, last: _powers(first, last, *plain), p.count))
+    pushed, mass = _pushed(p.motion, net, touched)
+    load = max(0.5 * pushed, math.sqrt(square / p.count)) if p.count else 0.0
+    if p.edges is not None:
+        load, mass = max(load, part * _face_load(p)), mass + _cell_mass(p)
+    if not p.plain:
+        lost, gained, slid = room_of(p).virtual_power(*p.arrays[:-1], part * p.forces, p.dt)
+    return lost, gained, slid, load, mass
+
+
+def _face_load(problem: ContactProblem) -> float:
+    """N, sum of the forces that contacts pass on through the faces of the cell: sum of R b/edge for each direction."""
+    p, edges = problem, problem.edges
+    assert edges is not None
+    what = p.pairs, p.geometry, p.forces, p.radius, 1.0 / edges
+    through = np.array(total(in_parts(lambda first, last: _through_faces(first, last, *what), p.count)))
+    return float(np.linalg.norm(through.reshape(3, 3), axis=0).sum())
+
+
+def _cell_mass(problem: ContactProblem) -> float:
+    """kg, inertia of the free sides of a cell over their squares; of the isotropic one over all squares."""
+    flow, edges = problem.flow, problem.edges
+    assert edges is not None
+    each = sum(1.0 / (flow[a, 3 + a] * edges[a] ** 2) for a in range(3) if flow[a, 3 + a] > 0.0)
+    swelling = flow[:, 6] > 0.0
+    return float(each + (1.0 / (flow[swelling, 6][0] * (edges[swelling] ** 2).sum()) if swelling.any() else 0.0))
+
+
+@kernel
+def _powers(first, last, motion, pairs, geometry, forces, dt, part):  # type: ignore[no-untyped-def]
+    """The terms of -S and S, each sum over those that are positive, what slides, and the sum of R^2.
+
+    Forces are taken times `part`.
+    """
+    rate = 1.0 / dt
+    lost, gained, slid, square = 0.0, 0.0, 0.0, 0.0
+    for c in range(first, last):
+        i, j = pairs[c, 0], pairs[c, 1]
+        n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
+        v_n, v_x, v_y, v_z = contact_velocity(i, j, motion, n_x, n_y, n_z)
+        r_n, r_x, r_y, r_z = part * forces[c, 0], part * forces[c, 1], part * forces[c, 2], part * forces[c, 3]
+        mu = geometry[c, 6]
+        limit = mu * r_n if mu < math.inf else 0.0
+        normal = r_n * (v_n + geometry[c, 3] * rate)
+        friction = limit * math.sqrt(v_x * v_x + v_y * v_y + v_z * v_z)
+        sliding = friction + (r_x * v_x + r_y * v_y + r_z * v_z)
+        lost -= min(normal, 0.0) + min(sliding, 0.0)
+        gained += max(normal, 0.0) + max(sliding, 0.0)
+        slid += friction
+        square += (r_n * r_n + r_x * r_x) + (r_y * r_y + r_z * r_z)
+    return lost, gained, slid, square
+
+
+@kernel
+def _collect(pairs, geometry, forces, part, net, touched):  # type: ignore[no-untyped-def]
+    """Add the contact forces, times `part`, on each body to `net` and mark the bodies that are touched."""
+    for c in range(len(pairs)):
+        i, j = pairs[c, 0], pairs[c, 1]
+        r_n = part * forces[c, 0]
+        r_x = part * forces[c, 1] + r_n * geometry[c, 0]
+        r_y = part * forces[c, 2] + r_n * geometry[c, 1]
+        r_z = part * forces[c, 3] + r_n * geometry[c, 2]
+        net[i, 0] -= r_x
+        net[i, 1] -= r_y
+        net[i, 2] -= r_z
+        net[j, 0] += r_x
+        net[j, 1] += r_y
+        net[j, 2] += r_z
+        touched[i] = touched[j] = True
+
+
+@kernel
+def _pushed(motion, net, touched):  # type: ignore[no-untyped-def]
+    """Sum of the forces on all bodies, and the mass of the movable ones that are touched."""
+    pushed, mass = 0.0, 0.0
+    for i in range(len(net)):
+        pushed += math.sqrt(net[i, 0] ** 2 + net[i, 1] ** 2 + net[i, 2] ** 2)
+        if touched[i] and motion[i, 6] > 0.0:
+            mass += 1.0 / motion[i, 6]
+    return pushed, mass
+
+
+@kernel
+def _through_faces(first, last, pairs, geometry, forces, radius, per_edge):  # type: ignore[no-untyped-def]
+    """Nine sums of R_a b_b/edge_b over some contacts of two grains."""
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for c in range(first, last):
+        i, j = pairs[c, 0], pairs[c, 1]
+        if j >= radius.size:
+            continue
+        n_x, n_y, n_z, branch = geometry[c, 0], geometry[c, 1], geometry[c, 2], radius[i] + radius[j] + geometry[c, 7]
+        r_n = forces[c, 0]
+        r_x, r_y, r_z = forces[c, 1] + r_n * n_x, forces[c, 2] + r_n * n_y, forces[c, 3] + r_n * n_z
+        x, y, z = branch * n_x * per_edge[0], branch * n_y * per_edge[1], branch * n_z * per_edge[2]
+        xx, xy, xz = xx + r_x * x, xy + r_x * y, xz + r_x * z
+        yx, yy, yz = yx + r_y * x, yy + r_y * y, yz + r_y * z
+        zx, zy, zz = zx + r_z * x, zy + r_z * y, zz + r_z * z
+    return xx, xy, xz, yx, yy, yz, zx, zy, zz
