@@ -24,7 +24,7 @@ from matplotlib.figure import Figure
 from rigidgrains import theory
 from rigidgrains.app import about, bench
 from rigidgrains.app.bench_step import SWEEPS, dense_run
-from rigidgrains.contacts.contacts import ContactProblem
+from rigidgrains.contacts.problem import ContactProblem
 from rigidgrains.runtime.compiled import kernel
 from rigidgrains.runtime.threads import get_threads, in_parts, only
 from rigidgrains.solve.accelerated import AcceleratedSweeps

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from rigidgrains import Observer
-from rigidgrains.contacts.contacts import ContactProblem, Contacts
+from rigidgrains.contacts.contacts import Contacts
+from rigidgrains.contacts.problem import ContactProblem
+from rigidgrains.detect.candidates import find_candidates
 from rigidgrains.detect.neighbours import Neighbours
 from rigidgrains.model.bodies import Bodies
 from rigidgrains.model.shapes import Plane
@@ -106,7 +108,7 @@ def prepare(bodies: Bodies, dt: float, *, gap: str = "g_pos") -> ContactProblem:
     integrate.free_velocity(bodies, 0.0, dt)
     neighbours, contacts = Neighbours(), Contacts()
     neighbours.refresh(bodies, dt)
-    contacts.gather(bodies, neighbours, dt, gap=gap)
+    contacts.gather(bodies, neighbours, find_candidates(bodies, neighbours, dt), dt, gap=gap)
     return contacts.problem(bodies, dt)
 
 

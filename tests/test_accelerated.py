@@ -11,6 +11,7 @@ from test_sweeps import check_constraints
 
 from rigidgrains import Scene
 from rigidgrains.scene import SceneError
+from rigidgrains.scene.make_solver import make_solver
 from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.solve import accelerated
 from rigidgrains.solve.accelerated import AcceleratedSweeps
@@ -27,7 +28,6 @@ from rigidgrains.solve.orders import Coloured
 from rigidgrains.solve.passivity import make_passive
 from rigidgrains.solve.relaxed import RelaxedSweeps
 from rigidgrains.solve.residual import residual
-from rigidgrains.solve.settings import make_solver
 from rigidgrains.solve.sweeps import Sweeps
 from rigidgrains.solve.virtual_power import momentum_error
 

@@ -10,7 +10,8 @@ import pytest
 from builders import column, prepare
 
 from rigidgrains import Scene, Simulation, TrajectoryWriter, resume
-from rigidgrains.contacts.contacts import ContactProblem
+from rigidgrains.contacts.problem import ContactProblem
+from rigidgrains.scene.make_solver import make_solver
 from rigidgrains.solve import accelerated
 from rigidgrains.solve import fallback as appeals
 from rigidgrains.solve.accelerated import AcceleratedSweeps, Momentum
@@ -19,7 +20,6 @@ from rigidgrains.solve.fallback import appeal
 from rigidgrains.solve.loops import apply_forces
 from rigidgrains.solve.orders import Coloured
 from rigidgrains.solve.residual import residual, worst_contact
-from rigidgrains.solve.settings import make_solver
 from rigidgrains.solve.sweeps import Sweeps
 from rigidgrains.solve.virtual_power import momentum_error
 

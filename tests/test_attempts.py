@@ -6,7 +6,7 @@ import numpy as np
 from builders import column, grains
 
 from rigidgrains import Simulation
-from rigidgrains.laws.rows import Law
+from rigidgrains.model.law import Law
 from rigidgrains.simulation.simulation import ATTEMPTS
 
 

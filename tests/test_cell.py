@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 
 from rigidgrains import Frame, Trajectory, TrajectoryWriter, resume
+from rigidgrains.detect.candidates import find_candidates
 from rigidgrains.detect.images import find_pairs, wrap
 from rigidgrains.model.cell import IMAGES, Cell, encode, narrowest
-from rigidgrains.observe.measure import overlaps, potential_energy
+from rigidgrains.simulation.figures import overlaps, potential_energy
 from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps
@@ -106,7 +107,8 @@ def test_wrapping_keeps_forces():
         before = bodies.image.copy()
         simulation.neighbours.refresh(bodies, simulation.dt)
         crossed += int((bodies.image != before).any())
-        simulation.contacts.gather(bodies, simulation.neighbours, simulation.dt, gap="g_pos")
+        candidates = find_candidates(bodies, simulation.neighbours, simulation.dt)
+        simulation.contacts.gather(bodies, simulation.neighbours, candidates, simulation.dt, gap="g_pos")
         now = {tuple(pair): row for pair, row in zip(simulation.contacts.pairs.tolist(), simulation.contacts.forces)}
         assert now.keys() == force.keys()
         for pair, row in now.items():

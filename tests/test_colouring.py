@@ -12,6 +12,7 @@ from rigidgrains import theory
 from rigidgrains.app import bench
 from rigidgrains.contacts.contacts import Contacts
 from rigidgrains.detect import pairs
+from rigidgrains.detect.candidates import find_candidates
 from rigidgrains.detect.colours import COLOURS, HUB, INNER, paint_list
 from rigidgrains.detect.neighbours import Neighbours
 from rigidgrains.model.bodies import Bodies
@@ -134,7 +135,7 @@ def arranged(bodies, dt=DT, coloured=True):
     """The contact problem of a run by colours."""
     neighbours, contacts = Neighbours(), Contacts()
     neighbours.refresh(bodies, dt)
-    contacts.gather(bodies, neighbours, dt, gap="g_pos", coloured=coloured)
+    contacts.gather(bodies, neighbours, find_candidates(bodies, neighbours, dt, coloured=coloured), dt, gap="g_pos")
     return contacts.problem(bodies, dt)
 
 

@@ -12,7 +12,7 @@ import rigidgrains as rg
 from rigidgrains.certificate import check
 from rigidgrains.model.time_functions import in_space, read_course
 from rigidgrains.model.walls import Drive, Wall, rotation_matrix, rotation_vector
-from rigidgrains.observe.measure import wall_forces
+from rigidgrains.simulation.figures import wall_forces
 from rigidgrains.simulation.simulation import Simulation
 
 G = 10.0

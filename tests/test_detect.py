@@ -8,7 +8,7 @@ from builders import RIGHT, UP, belt, cloud, column, exact, floor, grains, plane
 from scipy.spatial import cKDTree
 
 from rigidgrains.contacts.contacts import Contacts
-from rigidgrains.detect.candidates import MARGIN
+from rigidgrains.detect.candidates import MARGIN, find_candidates
 from rigidgrains.detect.grid import near_pairs
 from rigidgrains.detect.neighbours import Neighbours
 from rigidgrains.model.bodies import Bodies
@@ -159,7 +159,7 @@ def test_moving_grains_are_never_missed(dimension):
     for _ in range(steps):
         integrate.free_velocity(bodies, 0.0, dt)
         neighbours.refresh(bodies, dt)
-        contacts.gather(bodies, neighbours, dt, gap="g_pos")
+        contacts.gather(bodies, neighbours, find_candidates(bodies, neighbours, dt), dt, gap="g_pos")
         near = by_tree(bodies.position, bodies.radius, 1.0)
         i, j = np.array(sorted(near)).T
         apart, relative = bodies.position[j] - bodies.position[i], bodies.velocity[j] - bodies.velocity[i]
@@ -286,7 +286,7 @@ def test_a_pair_keeps_its_order_whatever_the_skins():
     builds = neighbours.builds
     neighbours.refresh(bodies, dt)
     assert neighbours.builds > builds
-    contacts.gather(bodies, neighbours, dt, gap="g_pos")
+    contacts.gather(bodies, neighbours, find_candidates(bodies, neighbours, dt), dt, gap="g_pos")
     after = forces_by_pair(simulation)
     assert {(0, 1), (1, 2)} < after.keys() == before.keys()
     for pair, force in before.items():
@@ -305,11 +305,11 @@ def test_new_pairs_start_without_force():
     contacts.forces[:] = 5.0
     bodies.position[1, 0] += 1.0  # out of reach for a step: the force is forgotten
     neighbours.refresh(bodies, dt)
-    contacts.gather(bodies, neighbours, dt, gap="g_pos")
+    contacts.gather(bodies, neighbours, find_candidates(bodies, neighbours, dt), dt, gap="g_pos")
     assert contacts.count == 0
     bodies.position[1, 0] -= 1.0
     neighbours.refresh(bodies, dt)
-    contacts.gather(bodies, neighbours, dt, gap="g_pos")
+    contacts.gather(bodies, neighbours, find_candidates(bodies, neighbours, dt), dt, gap="g_pos")
     assert contacts.count == 1
     assert not contacts.forces.any()
 
@@ -320,12 +320,12 @@ def test_tangential_force_turns_with_the_contact():
     bodies: Bodies = grains([[0, 0, 0], [2, 0, 0]])
     neighbours, contacts = Neighbours(), Contacts()
     neighbours.refresh(bodies, dt)
-    contacts.gather(bodies, neighbours, dt, gap="g_pos")
+    contacts.gather(bodies, neighbours, find_candidates(bodies, neighbours, dt), dt, gap="g_pos")
     contacts.forces[0] = [7.0, 0.0, 3.0, 4.0]
     n = np.array([np.cos(0.1), np.sin(0.1), 0.0])
     bodies.position[1] = 2.0 * n
     neighbours.refresh(bodies, dt)
-    contacts.gather(bodies, neighbours, dt, gap="g_pos")
+    contacts.gather(bodies, neighbours, find_candidates(bodies, neighbours, dt), dt, gap="g_pos")
     r_n, r_t = contacts.forces[0, 0], contacts.forces[0, 1:]
     assert r_n == 7.0
     assert r_t @ n == pytest.approx(0.0, abs=1e-14)
@@ -341,11 +341,11 @@ def test_a_tangential_force_turns_at_once_in_the_plane():
     bodies = grains([[0, 0, 0], [2, 0, 0]], dimension=2)
     neighbours, contacts = Neighbours(), Contacts()
     neighbours.refresh(bodies, dt)
-    contacts.gather(bodies, neighbours, dt, gap="g_pos")
+    contacts.gather(bodies, neighbours, find_candidates(bodies, neighbours, dt), dt, gap="g_pos")
     contacts.forces[0] = [1.0, 0.0, 2.0, 0.0]
     bodies.position[1] = [np.sqrt(2.0), np.sqrt(2.0), 0.0]
     neighbours.refresh(bodies, dt)
-    contacts.gather(bodies, neighbours, dt, gap="g_pos")
+    contacts.gather(bodies, neighbours, find_candidates(bodies, neighbours, dt), dt, gap="g_pos")
     np.testing.assert_allclose(contacts.forces[0], [1.0, -np.sqrt(2.0), np.sqrt(2.0), 0.0], atol=1e-14)
 
 

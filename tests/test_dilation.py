@@ -16,6 +16,7 @@ from rigidgrains.app.bench import dense_problem
 from rigidgrains.laws.shock import opening_law, shock_law
 from rigidgrains.runtime.barrier import new_meeting
 from rigidgrains.runtime.threads import get_threads, set_threads
+from rigidgrains.scene.make_solver import make_solver
 from rigidgrains.solve import associated as dilation
 from rigidgrains.solve.accelerated import AcceleratedSweeps, Momentum
 from rigidgrains.solve.associated import Dilation
@@ -24,7 +25,6 @@ from rigidgrains.solve.criteria import FixedSweeps, LocalCriterion, MomentumCrit
 from rigidgrains.solve.kernels import update
 from rigidgrains.solve.orders import Coloured
 from rigidgrains.solve.residual import residual, worst_contact
-from rigidgrains.solve.settings import make_solver
 from rigidgrains.solve.virtual_power import Powers, momentum_error, powers
 
 DT = 0.01

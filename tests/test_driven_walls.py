@@ -9,7 +9,7 @@ from builders import UP, belt, column, exact, floor, grains, plane, settle
 from rigidgrains.detect.neighbours import Neighbours
 from rigidgrains.model.shapes import Cylinder
 from rigidgrains.model.walls import Drive, Wall
-from rigidgrains.observe.measure import wall_forces
+from rigidgrains.simulation.figures import wall_forces
 from rigidgrains.simulation.simulation import Simulation
 
 G = 10.0

@@ -8,7 +8,7 @@ from builders import RIGHT, UP, cloud, column, floor, grains, plane, settle, tri
 
 from rigidgrains.model.shapes import Plate
 from rigidgrains.model.walls import Wall
-from rigidgrains.observe.measure import kinetic_energy, loads, wall_forces
+from rigidgrains.simulation.figures import kinetic_energy, loads, wall_forces
 from rigidgrains.simulation.simulation import Simulation
 
 G = 10.0

@@ -9,9 +9,10 @@ from celled import CONTROLS, SHEAR, cell_of, gas, moment, under
 
 from rigidgrains.laws import Cohesion, Restitution, Rolling, StaticFriction
 from rigidgrains.model.cell import IMAGES, encode
-from rigidgrains.observe.measure import overlaps
 from rigidgrains.runtime.threads import only
-from rigidgrains.simulation.simulation import DivergenceError, Simulation
+from rigidgrains.simulation.figures import overlaps
+from rigidgrains.simulation.simulation import Simulation
+from rigidgrains.simulation.stepper import DivergenceError
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps, LocalCriterion
 from rigidgrains.solve.orders import Coloured

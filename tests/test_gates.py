@@ -12,7 +12,7 @@ import rigidgrains as rg
 from rigidgrains.certificate import check
 from rigidgrains.model.time_functions import in_space
 from rigidgrains.model.walls import Drive
-from rigidgrains.observe.measure import wall_forces
+from rigidgrains.simulation.figures import wall_forces
 from rigidgrains.simulation.simulation import Simulation
 
 G = 10.0
@@ -39,7 +39,7 @@ def test_a_gate_is_gone_in_the_very_step():
         tuple(pair): force.copy() for pair, force in zip(simulation.contacts.pairs.tolist(), simulation.contacts.forces)
     }
     n, rows = simulation.bodies.count, simulation.contacts.count
-    simulation.bodies.stage.set(simulation)
+    simulation._take_events()
     assert [wall.name for wall in simulation.bodies.walls] == ["floor", "left", "stop"]
     kept = {tuple(pair): force for pair, force in zip(simulation.contacts.pairs.tolist(), simulation.contacts.forces)}
     gone = [pair for pair in before if pair[1] == n + 2]

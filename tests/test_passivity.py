@@ -18,7 +18,7 @@ from rigidgrains import (
     certificate,
     measure,
 )
-from rigidgrains.contacts.contacts import ContactProblem
+from rigidgrains.contacts.problem import ContactProblem
 from rigidgrains.solve.criteria import Verdict
 from rigidgrains.solve.loops import apply_forces
 from rigidgrains.solve.passivity import Passive, make_passive

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from rigidgrains.model import shapes
+from rigidgrains.model.sizes import Spread
 from rigidgrains.scene import Scene, SceneError, load_scene
-from rigidgrains.scene.sizes import Spread
 
 TOML = """
 title = "everything"

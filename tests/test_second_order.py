@@ -13,8 +13,8 @@ import rigidgrains as rg
 from rigidgrains import Scene, SecondOrder, Simulation, TrajectoryWriter, resume
 from rigidgrains.laboratory.recheck import check_step
 from rigidgrains.laws.rolling import Rolling
+from rigidgrains.scene.make_solver import make_solver
 from rigidgrains.solve.criteria import FixedSweeps, LocalCriterion, ResidualCriterion
-from rigidgrains.solve.settings import make_solver
 from rigidgrains.solve.sweeps import Sweeps
 
 DT = 0.01

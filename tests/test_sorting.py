@@ -17,6 +17,7 @@ import rigidgrains as rg
 from rigidgrains.app import bench
 from rigidgrains.certificate import check
 from rigidgrains.detect import morton as curve
+from rigidgrains.detect.candidates import find_candidates
 from rigidgrains.measure import mean_squared_displacement
 from rigidgrains.runtime import threads
 from rigidgrains.simulation import sorting
@@ -76,7 +77,7 @@ def carried(simulation):
     R acts on the grain with the higher id, or on the wall.
     """
     bodies, contacts, lists = simulation.bodies, simulation.contacts, simulation.neighbours
-    contacts.gather(bodies, lists, simulation.dt, gap="g_pos")
+    contacts.gather(bodies, lists, find_candidates(bodies, lists, simulation.dt), simulation.dt, gap="g_pos")
     name = [*bodies.id.tolist(), *(-1 - w for w in range(len(bodies.walls)))]
     found = {}
     body = contacts.pairs[:, 1].copy()
@@ -100,7 +101,7 @@ def test_contacts_keep_their_forces(world, anew, shuffled):
     simulation = WORLDS[world](sort=False)
     simulation.run(steps=120)
     one, other = (unpack(*deepcopy(pack(simulation))) for _ in range(2))
-    sorting.renumber(other, sorting.along_curve(other.bodies))
+    sorting.renumber(other.bodies, other.neighbours, other.contacts, sorting.along_curve(other.bodies))
     assert not np.array_equal(one.bodies.id, other.bodies.id)
     if anew:
         for each in (one, other):
@@ -117,7 +118,7 @@ def test_every_array_over_grains_follows(world, shuffled):
     simulation.run(steps=5)
     before, n = deepcopy(pack(simulation)[0]), simulation.bodies.count
     rows = sorting.along_curve(simulation.bodies)
-    sorting.renumber(simulation, rows)
+    sorting.renumber(simulation.bodies, simulation.neighbours, simulation.contacts, rows)
     after = pack(simulation)[0]
     apart = ("pair_", "contact_", "wall_")
     checked = [name for name, array in before.items() if len(array) == n and not name.startswith(apart)]

@@ -11,7 +11,8 @@ from scipy.spatial import cKDTree
 
 import rigidgrains as rg
 from rigidgrains.certificate import check
-from rigidgrains.events.events import Stage
+from rigidgrains.detect.candidates import find_candidates
+from rigidgrains.events.events import Events
 from rigidgrains.events.population import Crowd, change, copy_grains
 from rigidgrains.simulation.simulation import Simulation
 
@@ -48,7 +49,7 @@ def overlap(bodies):
 def test_no_grain_is_lost(laws):
     """What was there and what entered is what is there and what left, in number and in mass, at every step."""
     simulation = Simulation(hopper(laws=laws))
-    bodies, stage = simulation.bodies, simulation.bodies.stage
+    bodies, stage = simulation.bodies, simulation.bodies.events
     start, mass = bodies.count, bodies.mass.sum()
     (rain,), (drain,) = stage.inflows, stage.outlets
     for _ in range(600):
@@ -78,7 +79,7 @@ def test_no_grain_is_lost_in_steps_of_any_length():
     scene.run = rg.scene.Run(dt="auto", seed=5)
     simulation = Simulation(scene)
     simulation.run(until=0.15)
-    (rain,), (drain,) = simulation.bodies.stage.inflows, simulation.bodies.stage.outlets
+    (rain,), (drain,) = simulation.bodies.events.inflows, simulation.bodies.events.outlets
     assert simulation.bodies.count == 60 + rain.made - drain.count
     assert rain.made == math.floor(400.0 * (simulation.time - simulation.dt) + 1e-6)
     assert drain.count > 5
@@ -113,14 +114,14 @@ def test_a_full_region_makes_grains_wait():
     scene.add_outlet("out", region=[[-1, -1], [2, 2]], since=1.005)
     simulation = Simulation(scene)
     simulation.run(steps=100)
-    (flow,) = simulation.bodies.stage.inflows
+    (flow,) = simulation.bodies.events.inflows
     inside = simulation.bodies.count
     assert 2 <= inside <= 5
     assert flow.made == inside
     assert flow.missing(simulation.time) == 30 - inside
     simulation.run(steps=30)
     assert flow.made == 30
-    assert simulation.bodies.stage.outlets[0].count + simulation.bodies.count == 30
+    assert simulation.bodies.events.outlets[0].count + simulation.bodies.count == 30
     assert sorted(simulation.bodies.id) == list(range(30 - simulation.bodies.count, 30))
 
 
@@ -130,7 +131,7 @@ def test_a_mass_rate_is_kept():
     scene.add_inflow("in", radius=sizes, density=100, mass_rate=2.0, region=[[0, 0], [1, 1]], velocity=[100, 0])
     simulation = Simulation(scene)
     simulation.run(steps=500)
-    (flow,) = simulation.bodies.stage.inflows
+    (flow,) = simulation.bodies.events.inflows
     heaviest = 100 * math.pi * 0.02**2
     assert 2.0 * 4.99 - heaviest <= flow.mass <= 2.0 * 4.99 + 1e-9
     assert simulation.bodies.mass.sum() == pytest.approx(flow.mass)
@@ -146,7 +147,7 @@ def test_recycled_grains_come_back_as_they_were():
     total = bodies.count
     for _ in range(1200):
         simulation.step()
-        (rain,) = bodies.stage.inflows
+        (rain,) = bodies.events.inflows
         assert bodies.count + len(rain.waiting) == total
     assert rain.again > 20
     assert rain.made == 0
@@ -162,9 +163,9 @@ def test_contacts_that_stay_keep_their_forces():
     simulation.run(steps=3)
     before = {tuple(bodies.id[pair] if pair[1] < 7 else (bodies.id[pair[0]], -1)): force.copy() for pair, force in
               zip(simulation.contacts.pairs, simulation.contacts.forces)}  # fmt: skip
-    bodies.stage = Stage(bodies.walls)
+    bodies.events = Events()
     builds = simulation.neighbours.builds
-    change(simulation, leaving=np.array([2]))
+    simulation.neighbours = change(simulation.bodies, simulation.neighbours, simulation.contacts, leaving=np.array([2]))
     assert list(bodies.id) == [0, 1, 3, 4, 5, 6]
     after = simulation.contacts
     assert after.count == len(before) - 2
@@ -188,15 +189,18 @@ def test_lists_after_a_change_are_those_of_a_fresh_search():
     crowd = copy_grains(bodies, some[:3])
     crowd.position[:, 1] += 1.0
     crowd.id[:] = [1001, 1002, 1003]
-    change(simulation, leaving=some, coming=crowd)
+    simulation.neighbours = change(
+        simulation.bodies, simulation.neighbours, simulation.contacts, leaving=some, coming=crowd
+    )
     fresh = grains(bodies.position, bodies.radius, bodies.mass, dimension=2, friction=0.4, walls=bodies.walls)
     fresh.motion[:, :6], fresh.gravity = bodies.motion[:, :6], bodies.gravity
-    bodies.stage = None
+    bodies.events = None
     other = Simulation(fresh, dt=simulation.dt)
     simulation.neighbours.refresh(bodies, simulation.dt)
     other.neighbours.refresh(fresh, simulation.dt)
     for one in (simulation, other):
-        one.contacts.gather(one.bodies, one.neighbours, one.dt, gap="g_pos")
+        candidates = find_candidates(one.bodies, one.neighbours, one.dt)
+        one.contacts.gather(one.bodies, one.neighbours, candidates, one.dt, gap="g_pos")
     found = [{tuple(pair) for pair in one.contacts.pairs.tolist()} for one in (simulation, other)]
     assert found[0] == found[1]
     assert len(found[0]) > 40
@@ -227,8 +231,8 @@ def test_a_run_resumes_to_the_bit_in_mid_flow(tmp_path, stop, recycle, method):
         assert np.array_equal(getattr(second.bodies, name), getattr(straight.bodies, name)), name
     assert np.array_equal(second.contacts.forces, straight.contacts.forces)
     assert second.bodies.groups == straight.bodies.groups
-    assert second.bodies.stage.pack(second.bodies) == straight.bodies.stage.pack(straight.bodies)
-    assert straight.bodies.stage.outlets[0].count > 5
+    assert second.bodies.events.pack(second.bodies) == straight.bodies.events.pack(straight.bodies)
+    assert straight.bodies.events.outlets[0].count > 5
     with rg.Trajectory(path) as trajectory:
         for frame in trajectory:
             assert (
@@ -240,7 +244,7 @@ def test_a_run_resumes_to_the_bit_in_mid_flow(tmp_path, stop, recycle, method):
         assert dict(zip(trajectory[-1].id, trajectory[-1].radius)) == dict(
             zip(straight.bodies.id, straight.bodies.radius)
         )
-        assert history["left"][-1] == straight.bodies.stage.outlets[0].count
+        assert history["left"][-1] == straight.bodies.events.outlets[0].count
 
 
 def test_everybody_may_leave():

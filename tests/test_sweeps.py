@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from builders import chain, column, exact, grains, prepare, triangular
 
-from rigidgrains.simulation.simulation import DivergenceError, Simulation
+from rigidgrains.simulation.simulation import Simulation
+from rigidgrains.simulation.stepper import DivergenceError
 from rigidgrains.solve.criteria import FixedSweeps, GlobalCriterion, LocalCriterion
 from rigidgrains.solve.kernels import apply_forces, sweep
 from rigidgrains.solve.orders import ORDERS, Ordered, Random, RandomBlocks, RandomSequential, Symmetric

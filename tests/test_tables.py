@@ -178,7 +178,7 @@ def test_springs_are_checked_too():
 
 def test_an_inflow_whose_material_was_changed_is_named():
     simulation = thrown()
-    simulation.bodies.stage.inflows[0].material = 4
+    simulation.bodies.events.inflows[0].material = 4
     with pytest.raises(ValueError, match="inflow 'spout' has material 4"):
         simulation.step()
 
@@ -259,7 +259,7 @@ def test_walls_and_waiting_grains_of_a_kept_stage_exist():
             checkpoint.unpack(arrays, text.replace('"present": [0]', f'"present": {wrong}'))
     with pytest.raises(ValueError, match="inflow 'spout' has material 12"):
         checkpoint.unpack(arrays, text.replace('"material": 1', '"material": 12'))
-    inflow = simulation.bodies.stage.inflows[0]
+    inflow = simulation.bodies.events.inflows[0]
     inflow.waiting.append(Crowd.of_one(1e-3, 1.0, 8, 2, "spout"))
     with pytest.raises(ValueError, match="on its way to 'spout' has material 8"):
         checkpoint.unpack(*checkpoint.pack(simulation))

@@ -147,11 +147,11 @@ def test_torques_follow_grains_that_move_in_their_arrays():
     simulation = Simulation(scene_2d())
     simulation.run(steps=2)
     crowd = copy_grains(simulation.bodies, np.array([0]))
-    change(simulation, leaving=np.array([0]))
+    simulation.neighbours = change(simulation.bodies, simulation.neighbours, simulation.contacts, leaving=np.array([0]))
     np.testing.assert_allclose(simulation.bodies.torque[:, 2], [0.0, -0.3])
-    change(simulation, coming=crowd)
+    simulation.neighbours = change(simulation.bodies, simulation.neighbours, simulation.contacts, coming=crowd)
     np.testing.assert_allclose(simulation.bodies.torque[:, 2], [0.0, -0.3, -0.2])
-    renumber(simulation, np.array([2, 0, 1]))
+    renumber(simulation.bodies, simulation.neighbours, simulation.contacts, np.array([2, 0, 1]))
     np.testing.assert_allclose(simulation.bodies.torque[:, 2], [-0.2, 0.0, -0.3])
 
 

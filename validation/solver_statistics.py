@@ -26,7 +26,8 @@ from report import gauge
 from solver_histories import HISTORIES, Bed, Tape, at_rest, compression, mobilised, rest, shear
 
 import rigidgrains as rg
-from rigidgrains.contacts.contacts import ContactProblem
+from rigidgrains.contacts.problem import ContactProblem
+from rigidgrains.detect.candidates import find_candidates
 from rigidgrains.simulation import integrate
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion, ResidualCriterion
@@ -181,7 +182,8 @@ def step_at_rest(bed: Bed, seed: int) -> ContactProblem:
     bodies = packing.bodies
     integrate.free_velocity(bodies, packing.time, packing.dt)
     packing.neighbours.refresh(bodies, packing.dt)
-    packing.contacts.gather(bodies, packing.neighbours, packing.dt, gap="g_pos")
+    candidates = find_candidates(bodies, packing.neighbours, packing.dt)
+    packing.contacts.gather(bodies, packing.neighbours, candidates, packing.dt, gap="g_pos")
     return packing.contacts.problem(bodies, packing.dt)
 
 

@@ -31,7 +31,7 @@ import siconos_nsgs
 from column import Column
 
 from rigidgrains.app import bench
-from rigidgrains.contacts.contacts import ContactProblem
+from rigidgrains.contacts.problem import ContactProblem
 from rigidgrains.solve.orders import ORDERS
 
 HERE = Path(__file__).parent

@@ -26,7 +26,7 @@ import time
 import numpy as np
 
 from rigidgrains.app.bench import dense_problem
-from rigidgrains.contacts.contacts import ContactProblem
+from rigidgrains.contacts.problem import ContactProblem
 from rigidgrains.fclib import impulses, local_problem
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps

@@ -20,7 +20,7 @@ os.environ.update(NUMBA_NUM_THREADS="1", OMP_NUM_THREADS="1", RIGIDGRAINS_THREAD
 import numpy as np
 
 from rigidgrains.app.bench import dense_problem, sweep_seconds
-from rigidgrains.contacts.contacts import ContactProblem
+from rigidgrains.contacts.problem import ContactProblem
 
 SWEEPS = 50
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rigidgrains.contacts.contacts import ContactProblem
+from rigidgrains.contacts.problem import ContactProblem
 
 Array = Any
 

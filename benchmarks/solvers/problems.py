@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 import rigidgrains as rg
-from rigidgrains.contacts.contacts import ContactProblem
+from rigidgrains.contacts.problem import ContactProblem
+from rigidgrains.detect.candidates import find_candidates
 from rigidgrains.model.walls import Drive
 from rigidgrains.simulation import integrate
 from rigidgrains.simulation.simulation import Simulation
@@ -176,7 +177,8 @@ def raised(simulation: Simulation, share: float) -> ContactProblem:
         bodies.walls[-1].load *= 1.0 + share
     integrate.free_velocity(bodies, simulation.time, simulation.dt)
     simulation.neighbours.refresh(bodies, simulation.dt)
-    simulation.contacts.gather(bodies, simulation.neighbours, simulation.dt, gap="g_pos")
+    candidates = find_candidates(bodies, simulation.neighbours, simulation.dt)
+    simulation.contacts.gather(bodies, simulation.neighbours, candidates, simulation.dt, gap="g_pos")
     return simulation.contacts.problem(bodies, simulation.dt)
 
 

@@ -25,7 +25,7 @@ from certificate import certify
 from problems import clone, diluted, impact, piston_step, pressed, pressed_chain, settle, shake, shear, tilt
 
 import rigidgrains
-from rigidgrains.contacts.contacts import ContactProblem
+from rigidgrains.contacts.problem import ContactProblem
 from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion, ResidualCriterion

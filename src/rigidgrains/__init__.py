@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from .runtime.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from .events.errors import StageError
@@ -15,19 +15,21 @@ if TYPE_CHECKING:
     from .laws.friction import SpeedFriction, StaticFriction
     from .laws.restitution import Restitution
     from .laws.rolling import Rolling
-    from .laws.rows import Law, Rows
+    from .laws.rows import Rows
     from .measure.record import Measure
     from .model.bodies import Bodies
     from .model.cell import Cell, CellError
+    from .model.law import Law
     from .observe.history import History
-    from .observe.measure import kinetic_energy, loads, overlaps, wall_forces
     from .observe.progress import Progress
     from .observe.stop import StopWhenStatic
     from .runtime.threads import get_threads, set_threads
     from .scene import Scene, SceneError, load_scene
+    from .simulation.figures import kinetic_energy, loads, overlaps, wall_forces
     from .simulation.report import Report
     from .simulation.rigidity import Rigidity, rigidity
-    from .simulation.simulation import DivergenceError, Simulation
+    from .simulation.simulation import Simulation
+    from .simulation.stepper import DivergenceError
     from .simulation.timestep import AutoStep
     from .simulation.triggers import Observer, StopRun
     from .soft_dem import Springs
@@ -69,12 +71,12 @@ _HOMES = {
     "CellError": "model.cell",
     "Checkpoints": "trajectory.writer",
     "Cohesion": "laws.cohesion",
-    "DivergenceError": "simulation.simulation",
+    "DivergenceError": "simulation.stepper",
     "FixedSweeps": "solve.criteria",
     "Frame": "trajectory.frame",
     "GlobalCriterion": "solve.criteria",
     "History": "observe.history",
-    "Law": "laws.rows",
+    "Law": "model.law",
     "LiveView": "view.live",
     "LocalCriterion": "solve.criteria",
     "Measure": "measure.record",
@@ -116,17 +118,17 @@ _HOMES = {
     "draw_packing": "view.packing",
     "draw_plots": "view.series",
     "get_threads": "runtime.threads",
-    "kinetic_energy": "observe.measure",
+    "kinetic_energy": "simulation.figures",
     "load_scene": "scene",
-    "loads": "observe.measure",
-    "overlaps": "observe.measure",
+    "loads": "simulation.figures",
+    "overlaps": "simulation.figures",
     "read_problem": "fclib",
     "resume": "trajectory.resume",
     "rigidity": "simulation.rigidity",
     "save_problem": "fclib",
     "set_threads": "runtime.threads",
     "solve_problem": "fclib",
-    "wall_forces": "observe.measure",
+    "wall_forces": "simulation.figures",
     "write_page": "view.page",
     "write_video": "view.video",
 }

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .contacts.contacts import Contacts
+from .detect.candidates import find_candidates
 from .detect.neighbours import Neighbours
 from .model.bodies import Bodies
-from .model.tables import check_tables
+from .model.materials import check_tables
 from .runtime.compiled import kernel
 from .simulation import integrate
 from .solve.kernels import apply_forces, contact_velocity
@@ -49,7 +50,7 @@ class Springs:
             raise ValueError(f"springs know plain friction, not {type(bodies.laws[0]).__name__}; use a Simulation")
         if bodies.cell is not None:
             raise ValueError("springs know no periodic cell; use a Simulation")
-        if bodies.stage is not None:
+        if bodies.events is not None or bodies.scheduled:
             raise ValueError("springs know no walls or grains that come and go; use a Simulation")
         self.bodies, self.dt = bodies, dt
         self.stiffness, self.viscosity = stiffness, viscosity
@@ -77,7 +78,7 @@ class Springs:
             self._stretch()
         else:
             self.neighbours.refresh(bodies, dt)
-            contacts.gather(bodies, self.neighbours, dt, gap="g")
+            contacts.gather(bodies, self.neighbours, find_candidates(bodies, self.neighbours, dt), dt, gap="g")
         forces = np.empty_like(contacts.forces)
         spring_forces(
             contacts.pairs, contacts.geometry, bodies.motion, contacts.forces, forces, bodies.count, dt,

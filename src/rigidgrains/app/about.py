@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import __version__
+from ..runtime.version import __version__
 
 if TYPE_CHECKING:
     from ..model.cell import Cell

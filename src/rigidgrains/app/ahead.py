@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..contacts.contacts import ContactProblem
+from ..contacts.problem import ContactProblem
 from ..detect.colours import Colouring
 from ..solve.accelerated import AcceleratedSweeps
 

@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ..contacts.contacts import ContactProblem, Contacts
+from ..contacts.contacts import Contacts
+from ..contacts.problem import ContactProblem
+from ..detect.candidates import find_candidates
 from ..detect.grid import near_pairs
 from ..detect.morton import morton
 from ..detect.neighbours import Neighbours
@@ -150,7 +152,7 @@ def dense_problem(grains: int, dimension: int = 3, *, coloured: bool = False) ->
     bodies = dense_bodies(grains, dimension)
     neighbours, contacts = Neighbours(), Contacts()
     neighbours.refresh(bodies, 0.0)
-    contacts.gather(bodies, neighbours, 0.0, gap="g_pos", coloured=coloured)
+    contacts.gather(bodies, neighbours, find_candidates(bodies, neighbours, 0.0, coloured=coloured), 0.0, gap="g_pos")
     return bodies, contacts.problem(bodies, DT)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contacts.contacts import ContactProblem
+from ..contacts.problem import ContactProblem
 from ..runtime.threads import get_threads, only
 from ..simulation.simulation import Simulation
 from ..solve.criteria import FixedSweeps

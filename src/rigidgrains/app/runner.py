@@ -16,10 +16,11 @@ from ..observe.progress import Progress
 from ..observe.stop import StopWhenStatic
 from ..runtime.arguments import is_number
 from ..scene import Solver, load_scene
-from ..scene.settings import ALIASES
 from ..simulation.report import Report
-from ..simulation.simulation import DivergenceError, Simulation
+from ..simulation.simulation import Simulation
+from ..simulation.stepper import DivergenceError
 from ..simulation.triggers import Interrupt
+from ..solve.aliases import ALIASES
 from ..solve.criteria import RigidSweeps
 from ..trajectory import store
 from ..trajectory.errors import Mismatch, TrajectoryError, WriteError, damaged

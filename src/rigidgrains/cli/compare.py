@@ -65,7 +65,7 @@ def compare(
 
     from ..laboratory import save
     from ..laboratory.compare import summary
-    from ..simulation.simulation import DivergenceError
+    from ..simulation.stepper import DivergenceError
 
     use_threads(threads)
     try:

@@ -12,7 +12,7 @@ from cyclopts import App, Parameter, Token
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from .. import __version__
+from ..runtime.version import __version__
 
 BAD_INPUT, FAILED, INTERRUPTED = 2, 3, 130
 

@@ -1,88 +1,25 @@
-"""The contact problem of one step: who touches whom, effective masses, friction, and the forces carried over.
-
-Signs, once: bodies 0 and 1, the normal n points from 0 to 1, the contact force R acts on 1 and -R on 0. Approaching
-bodies have V_n < 0; an overlap is g < 0. R is a force, R dt an impulse.
-"""
+"""Contact rows of a step: who touches whom, effective masses, friction, and the forces carried over (warm start)."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..detect.candidates import Candidates, PairCandidates, WallCandidates, choose, overlooked
+from ..detect.candidates import Candidates, PairCandidates, WallCandidates
 from ..detect.colours import COLOURS, Colouring
 from ..detect.neighbours import Neighbours
 from ..detect.pairs import PairList
-from ..laws.rows import Ledger, Rows, arrange, check_rows
+from ..laws.rows import Rows, arrange
 from ..model.bodies import Bodies
 from ..model.columns import ContactColumns
 from ..runtime.memory import ROOM, Workspace, copy_rows, new_table, on_lines
 from ..runtime.threads import in_parts
+from .laws import AppliedLaws
+from .problem import ContactProblem
 from .rows import bring_over, deepest, fill_pairs, fill_wall
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
-
-OURS = f"{__package__}.laws."  # where laws live of which it is known what they write
-
-
-@dataclass
-class ContactProblem(ContactColumns):
-    """What a solver sees. It finds the forces and leaves in `motion` the velocities that go with them.
-
-    Columns of `geometry` and `forces` also have names, see ContactColumns: `problem.normal`, `problem.friction`, ...
-
-    motion   : (bodies, 8) v, s = lever * spin (m/s), 1/m, lever^2/I (1/kg); see Bodies
-    pairs    : (c, 2) bodies 0 and 1; body 0 is always a grain
-    geometry : (c, 8) n (3), gap to be closed (m), m_n, m_t (kg), mu, signed gap g (m)
-    forces   : (c, 4) R_n, R_t (3) (N), at first those carried over
-    position, radius : centres (m) and radii (m) of the grains
-    extra    : (c, 14) columns of laws that plain friction does not have, see solve/extended.py; forces then have seven
-    colouring : the colours, if rows stand colour after colour
-    branch   : (c, 2) m, in a cell that deforms, see solve/flowing.py; then flow : (3, 8) its rows within `motion`
-    edges    : (3,) m, of a periodic cell, infinite where it has no images; None without a cell
-    before   : (bodies, 6) v and s at the beginning of the step, for solvers that ask
-    work     : what solvers need beside these, kept from one step to the next
-    """
-
-    motion: Array
-    pairs: Index
-    geometry: Array
-    forces: Array
-    dt: float
-    position: Array
-    radius: Array
-    extra: Array | None = None
-    colouring: Colouring | None = None
-    branch: Array | None = None
-    flow: Array = field(default_factory=lambda: np.zeros((3, 8)))
-    edges: Array | None = None
-    before: Array | None = None
-    work: Workspace = field(default_factory=Workspace, repr=False)
-
-    @property
-    def count(self) -> int:
-        return len(self.pairs)
-
-    @property
-    def plain(self) -> bool:
-        """True for plain friction between bodies and no more."""
-        return self.extra is None and self.branch is None
-
-    @property
-    def arrays(self) -> tuple[Array | Index, ...]:
-        """What every loop of a solver takes, in this order, before dt."""
-        if self.plain:
-            return self.motion, self.pairs, self.geometry, self.forces
-        columns = self.branch if self.extra is None else self.extra
-        return self.motion, self.pairs, self.geometry, columns, self.flow, self.forces  # type: ignore[return-value]
-
-    def points(self) -> Array:
-        """(c, 3) m, contact points."""
-        i = self.pairs[:, 0]
-        return self.position[i] + (self.radius[i] + 0.5 * self.gap)[:, None] * self.normal
 
 
 class Contacts(ContactColumns):
@@ -95,7 +32,6 @@ class Contacts(ContactColumns):
         self.count = 0
         self.wall_rows: list[slice] = []
         self._elements = 0
-        self.candidates = Candidates(PairCandidates(np.zeros((1, 1), np.int64), np.zeros(1, np.int64), 0), [])
         self.colouring: Colouring | None = None
         self._pairs = np.empty((0, 2), np.int32)
         self._geometry = np.empty((0, 8))
@@ -106,8 +42,7 @@ class Contacts(ContactColumns):
         self.extra: Array | None = None
         self.branch: Array | None = None
         self.attraction: Array | None = None
-        self._rows: Rows | None = None
-        self.ledger = Ledger()
+        self.laws = AppliedLaws()
         self._work = Workspace()
 
     @classmethod
@@ -225,36 +160,32 @@ class Contacts(ContactColumns):
         self,
         bodies: Bodies,
         neighbours: Neighbours,
+        candidates: Candidates,
         dt: float,
         *,
         gap: str | float,
         slack: float = 0.0,
-        speed: Array | None = None,
         before: Array | None = None,
-        coloured: bool = False,
     ) -> None:
         """Make the contact rows of this step and carry the forces over by the identity of each pair.
 
         gap   : "g_pos" closes max(g, 0), Eq. (gpos): overlaps stop growing; "g" removes overlaps within the step; a
                 number between 0 and 1 that part of them
         slack : overlap, over the mean radius, that is left alone
-        speed : (n,) m/s, least relative speeds for the choice of candidates
         before : (bodies, 6) v and s at the beginning of the step, for laws that ask; the present ones if absent
-        coloured : rows of grain pairs colour after colour, not in list order
         """
         part, left = removed_part(gap), slack * float(bodies.radius.mean()) if slack else 0.0
-        self.candidates = choose(bodies, neighbours, dt, speed, coloured=coloured)
-        listed, walls = neighbours.pairs, self.candidates.walls
-        self._carry_over(bodies, listed)
+        listed = neighbours.pairs
+        self._carry_over(bodies, listed, candidates)
         what = (
             listed.start, listed.partner, listed.image, bodies.shifts, listed.last, bodies.position, bodies.radius,
             bodies.motion, bodies.material, bodies.friction, part, left, self._pairs, self._image, self._geometry,
             self._forces,
         )  # fmt: skip
         in_parts(lambda begin, end: fill_pairs(begin, end, *what), bodies.count, weight=4)
-        self._image[self.candidates.pairs.count : self.count] = 0
+        self._image[candidates.pairs.count : self.count] = 0
         self._elements = bodies.rows
-        for w, (near, rows) in enumerate(zip(walls, self.wall_rows)):
+        for w, (near, rows) in enumerate(zip(candidates.walls, self.wall_rows)):
             wall = bodies.walls[w]
             turning = wall.drive.rotates
             body, stride = (self._place_elements(bodies, near), 1) if turning else (bodies.count + w, 0)
@@ -262,27 +193,27 @@ class Contacts(ContactColumns):
                 near.grains, body, stride, near.gap, near.sink, near.normal, bodies.motion, bodies.material,
                 bodies.friction[wall.material], part, left, self._pairs[rows], self._geometry[rows], self._forces[rows],
             )  # fmt: skip
-        self.colouring = self._colours(bodies) if coloured else None
+        self.colouring = self._colours(bodies, candidates.pairs) if candidates.coloured else None
         if bodies.flows:
             self._join(bodies)
         if bodies.laws:
-            self._prepare(bodies, dt, bodies.motion if before is None else before)
+            self.laws.prepare(self._law_rows(bodies, dt, bodies.motion if before is None else before))
 
-    def _carry_over(self, bodies: Bodies, listed: PairList) -> None:
+    def _carry_over(self, bodies: Bodies, listed: PairList, candidates: Candidates) -> None:
         """Number the rows, and bring the forces of the previous step, and what laws remember, into their order.
 
         One table of forces is enough: they wait in the rows of the geometry, which is still to come. The row that each
         contact had stands, so long, in place of its first body.
         """
-        self.count = self.candidates.count
+        self.count = candidates.count
         if self.count > len(self._pairs):
             room = self.count + (self.count // ROOM + 16 if len(self._pairs) else 0)
             del self._pairs, self._geometry, self._image  # before more is asked for
             self._pairs, self._geometry = np.empty((room, 2), np.int32), new_table(room, 8)
             self._image = np.empty(room, np.int8)
-        self.candidates.pairs.number(listed, self._pairs)
-        self.wall_rows, end = [], self.candidates.pairs.count
-        for near in self.candidates.walls:
+        candidates.pairs.number(listed, self._pairs)
+        self.wall_rows, end = [], candidates.pairs.count
+        for near in candidates.walls:
             self.wall_rows.append(slice(end, end + len(near.grains)))
             end += len(near.grains)
             self._pairs[self.wall_rows[-1], 0] = near.last
@@ -305,9 +236,9 @@ class Contacts(ContactColumns):
         if old.shape[1] == width:
             self.memory[origin >= 0] = old[origin[origin >= 0]]
 
-    def _colours(self, bodies: Bodies) -> Colouring:
+    def _colours(self, bodies: Bodies, pairs: PairCandidates) -> Colouring:
         """The colours of the rows: those of grain pairs, the last for hubs, then one for each wall."""
-        pairs, walls = self.candidates.pairs, bodies.walls
+        walls = bodies.walls
         colours = len(pairs.sizes)
         start, alone = np.zeros(1 + colours + len(walls), np.int64), np.zeros(colours + len(walls), np.bool_)
         start[1 : 1 + colours] = pairs.sizes
@@ -334,34 +265,8 @@ class Contacts(ContactColumns):
         if self.extra is not None:
             self.extra[:, 12:14] = self.branch
 
-    def accepted(self) -> bool:
-        """False when a law wants the step to be solved again, with other rows."""
-        if self._rows is None:
-            return True
-        verdicts = [law.accepts(self._rows) for law in self._rows.bodies.laws]  # all of them are asked
-        return all(verdicts)
-
-    def missed(self) -> float:
-        """The largest share of an energy that a law says the step has lost by its length."""
-        return 0.0 if self._rows is None else max(law.missed(self._rows) for law in self._rows.bodies.laws)
-
-    def take_back(self) -> None:
-        """Laws forget a step that is taken again, shorter."""
-        if self._rows is not None:
-            for law in self._rows.bodies.laws:
-                law.take_back(self._rows)
-
-    def conclude(self) -> None:
-        """What laws remember of a step that was taken, and what they have booked."""
-        self.ledger = Ledger()
-        if self._rows is not None:
-            for law in self._rows.bodies.laws:
-                law.conclude(self._rows)
-            self.ledger = max(law.ledger for law in self._rows.bodies.laws)
-            self._rows = None
-
-    def _prepare(self, bodies: Bodies, dt: float, before: Array) -> None:
-        """Let the laws change the rows."""
+    def _law_rows(self, bodies: Bodies, dt: float, before: Array) -> Rows:
+        """The rows as laws see them."""
         if any(law.attracts for law in bodies.laws):
             self.attraction = np.zeros(self.count)
         body = self.pairs[:, 1].astype(np.int64)
@@ -372,18 +277,10 @@ class Contacts(ContactColumns):
         held[movable, :6] = before[movable, :6]
         if bodies.flows:
             held[bodies.rows - 3 : bodies.rows, :6] = before[bodies.rows - 3 : bodies.rows, :6]
-        self._rows = Rows(
+        return Rows(
             bodies, bodies.motion, held, self.pairs, self.geometry, self.forces, body, self.memory, dt, self.extra,
             self.attraction, self.branch,
         )  # fmt: skip
-        for law in bodies.laws:
-            law.prepare(self._rows)
-            if not type(law).__module__.startswith(OURS):
-                check_rows(self._rows, type(law).__name__)
-
-    def overlooked(self, bodies: Bodies, neighbours: Neighbours, dt: float) -> Array | None:
-        """Relative speeds (n,) with which to gather again, if a pair that is no contact would overlap; else None."""
-        return overlooked(bodies, neighbours, dt, self.candidates)
 
     def _place_elements(self, bodies: Bodies, wall: WallCandidates) -> int:
         """Motion rows for the surface elements of a rotating wall, each at the velocity of its place; the first row."""

@@ -3,7 +3,7 @@
 A pair is a candidate if its gap is below m0 + 2 dt max(A_0, A_1), where A_i is the largest speed of body i relative to
 any of its neighbours. The margin follows the local motion: a fixed one lets pairs close unseen within a step. Twice the
 speed, since a blow from both sides makes grains faster than they were before. A blow may still reach, through a chain
-of contacts, a pair whose neighbours were all at rest; `overlooked` finds such pairs from the velocities after the
+of contacts, a pair whose neighbours were all at rest; `missed_pairs` finds such pairs from the velocities after the
 solve, and the step is solved again with the speeds it has shown.
 """
 
@@ -85,12 +85,14 @@ class Candidates:
     """Candidates among the listed pairs and near each wall.
 
     near : all grains listed near each wall, with the lists of build number `builds`
+    coloured : whether rows of grain pairs stand colour after colour, not in list order
     """
 
     pairs: PairCandidates
     walls: list[WallCandidates]
     near: list[WallCandidates] = field(default_factory=list)
     builds: int = 0
+    coloured: bool = False
 
     @property
     def count(self) -> int:
@@ -105,7 +107,7 @@ class Candidates:
         ]
 
 
-def choose(
+def find_candidates(
     bodies: Bodies, neighbours: Neighbours, dt: float, speed: Array | None = None, *, coloured: bool = False
 ) -> Candidates:
     """Candidates of this step; those near walls have their rows, pairs of grains get them by `PairCandidates.number`.
@@ -118,7 +120,7 @@ def choose(
     margin = MARGIN * bodies.radius.min() + bodies.reach
     colour = neighbours.pairs.painted(coloured, neighbours.work)
     pairs = _pick_pairs(bodies, neighbours.pairs, speed, margin, BLOW * dt, colour, COLOURS + 1 if coloured else 1)
-    candidates = Candidates(pairs, [], near, neighbours.builds)
+    candidates = Candidates(pairs, [], near, neighbours.builds, coloured)
     count = pairs.count
     for wall, listed in zip(near, neighbours.walls):
         keep, grains, gap, normal, last, sunk = choose_near(
@@ -161,7 +163,7 @@ def _pick_pairs(
     return PairCandidates(first, sizes, int(sizes.sum()), tiles)
 
 
-def overlooked(bodies: Bodies, neighbours: Neighbours, dt: float, candidates: Candidates) -> Array | None:
+def missed_pairs(bodies: Bodies, neighbours: Neighbours, dt: float, candidates: Candidates) -> Array | None:
     """Speeds A (n,) after the solve, if some pair that is no candidate would overlap by then; None if all is well.
 
     The lists themselves may be too short for the new motion: they are made anew first if a body has left its skin.

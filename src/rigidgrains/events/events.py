@@ -1,53 +1,53 @@
-"""The stage: what is there in a step. Walls come and go at their times, grains through inflows and outlets."""
+"""Events: what is there in a step. Walls come and go at their times, grains through inflows and outlets."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.tables import check_material
+from ..contacts.contacts import Contacts
+from ..detect.neighbours import Neighbours
+from ..model.bodies import Bodies
+from ..model.materials import check_material
 from ..model.walls import Wall
 from .errors import StageError
 from .inflow import Inflow
 from .outlet import Outlet
 from .population import Crowd, change, copy_grains
 
-if TYPE_CHECKING:
-    from ..model.bodies import Bodies
-    from ..simulation.simulation import Simulation
-
 NOW = 1e-9  # of a time step: times that close are equal
 DEEPEST = 0.05  # of a radius: the overlap with grains at which a wall may still appear
 
 
 @dataclass
-class Stage:
-    """walls   : all walls of the scene in their order, also those that are not there now
-    inflows : where grains enter; outlets : where they leave; next_id : number of the next new grain
-    """
+class Events:
+    """inflows : where grains enter; outlets : where they leave; next_id : number of the next new grain"""
 
-    walls: list[Wall]
     inflows: list[Inflow] = field(default_factory=list)
     outlets: list[Outlet] = field(default_factory=list)
     next_id: int = 0
 
-    def set(self, simulation: Simulation) -> None:
-        """Let come and go what is due in the step that begins."""
-        bodies, now = simulation.bodies, simulation.time + NOW * simulation.dt
-        present = [wall for wall in self.walls if is_there(wall, now)]
+    def take_place(
+        self, bodies: Bodies, neighbours: Neighbours, contacts: Contacts, time: float, dt: float
+    ) -> Neighbours:
+        """Let come and go what is due in the step that begins; bodies and contacts are renumbered, and so the lists."""
+        now = time + NOW * dt
+        present = [wall for wall in bodies.all_walls if wall.is_there(now)]
         walls = None if _same(present, bodies.walls) else present
         if walls is not None:
             new = [wall for wall in present if not any(wall is old for old in bodies.walls)]
-            for wall, arrived in zip(new, [self._arrival(wall, simulation) for wall in new]):
+            for wall, arrived in zip(new, [_arrival(wall, bodies, time) for wall in new]):
                 wall.shape, wall.drive = arrived.shape, arrived.drive
         stays = self._let_out(bodies, now)
         coming = self._let_in(bodies, stays, now)
         if walls is not None or coming or not stays.all():
             crowd = Crowd.joined(coming) if coming else None
-            change(simulation, leaving=np.flatnonzero(~stays), coming=crowd, walls=walls)
+            leaving = np.flatnonzero(~stays)
+            return change(bodies, neighbours, contacts, leaving=leaving, coming=crowd, walls=walls)
+        return neighbours
 
     def _let_out(self, bodies: Bodies, now: float) -> NDArray[np.bool_]:
         """(n,) grains that stay; those that come back are handed to their inflow."""
@@ -73,50 +73,42 @@ class Stage:
     def pack(self, bodies: Bodies) -> dict[str, Any]:
         """What has to be kept to go on, besides the walls."""
         return {
-            "present": [w for w, wall in enumerate(self.walls) if any(wall is one for one in bodies.walls)],
+            "present": [w for w, wall in enumerate(bodies.all_walls) if any(wall is one for one in bodies.walls)],
             "inflows": [inflow.pack() for inflow in self.inflows],
             "outlets": [outlet.pack() for outlet in self.outlets],
             "next_id": self.next_id,
         }
 
     @classmethod
-    def unpack(cls, bodies: Bodies, words: dict[str, Any]) -> Stage:
-        """The stage that was packed; leaves in bodies the walls that were there."""
+    def unpack(cls, bodies: Bodies, words: dict[str, Any]) -> Events:
+        """The events that were packed; leaves in bodies the walls that were there."""
         inflows, outlets = map(Inflow.unpack, words["inflows"]), map(Outlet.unpack, words["outlets"])
-        stage = cls(bodies.walls, list(inflows), list(outlets), words["next_id"])
+        events, walls = cls(list(inflows), list(outlets), words["next_id"]), bodies.walls
         for w in words["present"]:
-            if not 0 <= w < len(stage.walls):
-                raise ValueError(f"wall {w} is said to be there, of {len(stage.walls)} walls; the file was changed")
-        for inflow in stage.inflows:
+            if not 0 <= w < len(walls):
+                raise ValueError(f"wall {w} is said to be there, of {len(walls)} walls; the file was changed")
+        for inflow in events.inflows:
             for grain in inflow.waiting:
                 check_material(bodies, int(grain.material[0]), f"grain {grain.id[0]} on its way to '{inflow.name}'")
-        bodies.walls = [stage.walls[w] for w in words["present"]]
-        return stage
+        bodies.scheduled = walls if any(wall.comes_or_goes for wall in walls) else []
+        bodies.walls = [walls[w] for w in words["present"]]
+        return events
 
-    def _arrival(self, wall: Wall, simulation: Simulation) -> Wall:
-        """A wall where its motion has brought it by now, unless grains are in its way."""
-        bodies, time = simulation.bodies, simulation.time
-        arrived = wall.at(time)
-        gap, _ = arrived.shape.gaps(np.arange(bodies.count, dtype=np.int32), bodies.position, bodies.radius)
-        depth = -gap / bodies.radius
-        if depth.max(initial=0.0) > DEEPEST:
-            i = int(np.argmax(depth))
-            raise StageError(
-                f"wall '{wall.name}' cannot appear at t = {time:g} s: {int((depth > DEEPEST).sum())} grains are in its"
-                f" way, grain {bodies.id[i]} at {bodies.position[i, : bodies.dimension].tolist()} the most; let it come"
-                " at another time (since), at another place, or move it in by a velocity or displacement"
-            )
-        return arrived
+
+def _arrival(wall: Wall, bodies: Bodies, time: float) -> Wall:
+    """A wall where its motion has brought it by now, unless grains are in its way."""
+    arrived = wall.at(time)
+    gap, _ = arrived.shape.gaps(np.arange(bodies.count, dtype=np.int32), bodies.position, bodies.radius)
+    depth = -gap / bodies.radius
+    if depth.max(initial=0.0) > DEEPEST:
+        i = int(np.argmax(depth))
+        raise StageError(
+            f"wall '{wall.name}' cannot appear at t = {time:g} s: {int((depth > DEEPEST).sum())} grains are in its"
+            f" way, grain {bodies.id[i]} at {bodies.position[i, : bodies.dimension].tolist()} the most; let it come"
+            " at another time (since), at another place, or move it in by a velocity or displacement"
+        )
+    return arrived
 
 
 def _same(some: list[Wall], others: list[Wall]) -> bool:
     return len(some) == len(others) and all(a is b for a, b in zip(some, others))
-
-
-def is_there(wall: Wall, time: float) -> bool:
-    return wall.since <= time < wall.until
-
-
-def has_times(walls: list[Wall]) -> bool:
-    """True when some wall comes or goes."""
-    return any(np.isfinite([wall.since, wall.until]).any() for wall in walls)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.bodies import Bodies, S, V
-from ..scene.section import Section
-from ..scene.sizes import Size, draw_radii, read_size
+from ..model.sizes import Size, draw_radii, size_from_words, size_words
+from .errors import StageError
 from .population import Crowd
 from .vacancy import Vacancy
 
@@ -112,7 +112,10 @@ class Inflow:
         """Radius of the next new grain (m)."""
         if not self.stock:
             assert self.radius is not None
-            self.stock = draw_radii(self.radius, STOCK, dimension, self.rng).tolist()
+            try:
+                self.stock = draw_radii(self.radius, STOCK, dimension, self.rng).tolist()
+            except ValueError as problem:
+                raise StageError(f"inflow '{self.name}' has no grain to let in: {problem}") from None
         return self.stock[0]
 
     def _make(self, dimension: int) -> Crowd:
@@ -137,8 +140,7 @@ class Inflow:
         """As plain words and numbers, exact."""
         words: dict[str, Any] = {name: getattr(self, name) for name in NUMBERS}
         words |= {name: getattr(self, name).tolist() for name in VECTORS}
-        size = self.radius.model_dump(exclude_none=True) if isinstance(self.radius, Section) else self.radius
-        words |= {"radius": size, "random": self.rng.bit_generator.state}
+        words |= {"radius": size_words(self.radius), "random": self.rng.bit_generator.state}
         return words | {"waiting": [grain.words() for grain in self.waiting]}
 
     @classmethod
@@ -148,7 +150,7 @@ class Inflow:
         own: dict[str, Any] = {name: words[name] for name in NUMBERS}
         own |= {name: np.array(words[name]) for name in VECTORS}
         waiting = [Crowd.from_words(grain) for grain in words["waiting"]]
-        return cls(**own, radius=read_size(words["radius"]), rng=rng, waiting=waiting)
+        return cls(**own, radius=size_from_words(words["radius"]), rng=rng, waiting=waiting)
 
 
 def volume(radius: float, dimension: int) -> float:

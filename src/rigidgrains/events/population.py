@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,6 @@ from ..detect.pairs import PairList
 from ..model.bodies import INERTIA, Bodies, make_wall_rows
 from ..model.walls import Wall
 from ..runtime.memory import on_lines
-
-if TYPE_CHECKING:
-    from ..simulation.simulation import Simulation
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -89,22 +86,24 @@ def copy_grains(bodies: Bodies, some: Index) -> Crowd:
 
 
 def change(
-    simulation: Simulation,
+    bodies: Bodies,
+    neighbours: Neighbours,
+    contacts: Contacts,
     *,
     leaving: Index | None = None,
     coming: Crowd | None = None,
     walls: list[Wall] | None = None,
-) -> None:
-    """Take grains out, let grains in, and set the walls that are there, all in one renumbering."""
-    bodies = simulation.bodies
+) -> Neighbours:
+    """Take grains out, let grains in, and set the walls that are there, in one renumbering; returns the new lists."""
     walls = bodies.walls if walls is None else walls
     rows, order = _new_rows(bodies, leaving, coming)
     number = np.full(bodies.count, -1, np.int64)  # new row of each old grain
     number[rows[rows >= 0]] = np.flatnonzero(rows >= 0)
     old_walls = [next((w for w, old in enumerate(bodies.walls) if old is wall), -1) for wall in walls]
-    row_map = _renumber_contacts(simulation.contacts, bodies.count, number, len(rows), old_walls)
-    simulation.neighbours = _renumber_lists(simulation.neighbours, number, rows, walls, old_walls, row_map)
+    row_map = _renumber_contacts(contacts, bodies.count, number, len(rows), old_walls)
+    lists = _renumber_lists(neighbours, number, rows, walls, old_walls, row_map)
     _renumber_bodies(bodies, rows, None if coming is None else coming[order], walls, old_walls)
+    return lists
 
 
 def _new_rows(bodies: Bodies, leaving: Index | None, coming: Crowd | None) -> tuple[Index, Index]:

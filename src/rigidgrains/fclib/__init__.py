@@ -2,8 +2,9 @@
 
 from ..solve.matrix.problem import GlobalProblem, Info, LocalProblem
 from ..solve.matrix.solve import SOLVERS, Solution, solve_problem
-from ..solve.matrix.step import forces, global_problem, impulses, local_problem, save_problem
+from ..solve.matrix.step import forces, global_problem, impulses, local_problem
 from .read import ProblemFileError, read_impulses, read_problem
+from .save import save_problem
 from .write import write_problem, write_solution
 
 __all__ = [

@@ -11,8 +11,8 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import __version__
 from ..files.outputs import check_outputs, whole
+from ..runtime.version import __version__
 from ..solve.matrix.problem import GlobalProblem, Info, LocalProblem, Problem
 
 Array = NDArray[np.float64]

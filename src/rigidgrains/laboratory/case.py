@@ -19,7 +19,6 @@ Array = NDArray[np.float64]
 
 SLACK = 1.01  # by which the check may exceed the tolerance: its velocities differ by rounding
 SECOND_ORDER = "second-order"
-ALIASES = {"referee": SECOND_ORDER}
 MET = "criterion met"
 
 

@@ -10,10 +10,11 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from .. import __version__
 from ..runtime.threads import only
+from ..runtime.version import __version__
+from ..solve.aliases import ALIASES
 from ..solve.sweeps import LOOK
-from .case import ALIASES, Case, Sample, Trial
+from .case import Case, Sample, Trial
 from .profiles import profiles
 
 REFERENCE = "random"

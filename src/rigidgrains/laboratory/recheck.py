@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from ..contacts.contacts import ContactProblem
+from ..contacts.problem import ContactProblem
 from ..fclib import GlobalProblem, LocalProblem
 
 Array = NDArray[np.float64]

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.random import Generator
 
-from ..contacts.contacts import ContactProblem
+from ..contacts.problem import ContactProblem
 from ..fclib import read_impulses, read_problem
 from ..observe.stop import StopWhenStatic
 from ..scene import load_scene
-from ..simulation.simulation import DivergenceError, Simulation
+from ..simulation.simulation import Simulation
+from ..simulation.stepper import DivergenceError
 from ..simulation.triggers import Interrupt
 from ..solve.sweeps import SolveReport, Sweeps
 from .case import SECOND_ORDER, Case

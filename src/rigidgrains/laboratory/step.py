@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from .. import fclib
-from ..contacts.contacts import ContactProblem
+from ..contacts.problem import ContactProblem
 from ..solve.accelerated import AcceleratedSweeps
 from ..solve.criteria import Verdict
 from ..solve.kernels import apply_forces

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .rows import Array, Law, Rows, need
+from ..model.law import Law
+from .rows import Array, Rows, need
 
 
 @dataclass

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from ..model.law import Law
 from ..runtime.compiled import law as compile_law
-from .rows import Array, Law, Rows, need
+from .rows import Array, Rows, need
 
 
 @dataclass

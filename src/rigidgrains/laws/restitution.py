@@ -21,8 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..detect.clusters import unite
+from ..model.law import Law, Ledger
 from .blows import ALONE, FOLLOWED, TOO_LARGE, follow
-from .rows import Array, Law, Ledger, Rows, need
+from .rows import Array, Rows, need
 
 ROUNDING = 1e-11  # of force times speed: energy that is none
 CARE = 2.0, 4.0  # times the excess by which a first and a second correction lower the rebound; a third one ends it

@@ -1,20 +1,17 @@
-"""What a law sees of the contacts of a step, and what it has to do."""
+"""What a law sees of the contacts of a step, and may change."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model.bodies import Bodies
 from ..model.columns import Column, ContactColumns
-from ..model.tables import as_table
+from ..model.law import Law
 from .attraction import attract, contract
-
-if TYPE_CHECKING:
-    from ..model.bodies import Bodies
 
 Array = NDArray[np.float64]
 
@@ -129,77 +126,6 @@ class Rows(ContactColumns):
         r_n, mu = self.repulsion, self.friction
         limit = np.where(r_n > 0.0, SLIDES * mu * np.where(r_n > 0.0, r_n, 1.0), np.inf)
         return np.asarray((self.tangential_force**2).sum(axis=1) >= limit**2)
-
-
-class Ledger(NamedTuple):
-    """Energies of a step (J), for laws that keep books.
-
-    lost    : beyond the law, by the length of the step
-    taken   : by contacts, all in all
-    kinetic : at its beginning
-    """
-
-    lost: float = 0.0
-    taken: float = 0.0
-    kinetic: float = 0.0
-
-
-@dataclass
-class Law:
-    """Base: a law changes the contact rows before the solve, and may remember something of each contact after it.
-
-    Fields that are arrays are tables (k, k) over materials; a number stands for all of them.
-    memory   : columns of memory that it needs; at : the first of them, set by whoever holds the laws
-    storable : False for a law that a file cannot hold, for instance a function
-    extended : True if it needs the extra columns of solve/extended.py
-    attracts : True if it pulls bodies together; reach : m, up to which gap it does
-    ledger   : energies of the last step, if it keeps books
-    """
-
-    memory = 0
-    at = 0
-    storable = True
-    extended = False
-    attracts = False
-    reach = 0.0
-    ledger = Ledger()
-
-    def __post_init__(self) -> None:
-        for name, table in self.tables().items():
-            setattr(self, name, as_table(f"{name} of {type(self).__name__}", table))
-        self.check()
-
-    def tables(self) -> dict[str, Any]:
-        """Its coefficients by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    def check(self) -> None:
-        """Raise ValueError for coefficients out of range."""
-
-    def prepare(self, rows: Rows) -> None:
-        """Change the rows before the solve."""
-
-    def accepts(self, rows: Rows) -> bool:
-        """False when the forces found are not to be, and the step is to be solved again; memory tells why."""
-        return True
-
-    def missed(self, rows: Rows) -> float:
-        """Share of an energy that this step has lost, and that a shorter one would keep; see AutoStep."""
-        return 0.0
-
-    def take_back(self, rows: Rows) -> None:
-        """Forget what was learnt of a step that is taken again, shorter."""
-
-    def conclude(self, rows: Rows) -> None:
-        """Write the memory for the next step after the solve."""
-
-
-def check_laws(laws: list[Law]) -> None:
-    """Raise for what cannot be a law."""
-    for law in laws:
-        if not isinstance(law, Law):
-            given = f"{law.__name__}, a class," if isinstance(law, type) else repr(law)
-            raise TypeError(f"laws: {given} is no contact law; give one that is made, of a subclass of rigidgrains.Law")
 
 
 def check_rows(rows: Rows, name: str) -> None:

@@ -6,29 +6,38 @@ Three components always: a disk is a flat sphere with z = 0, spin about z, mass 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..laws.rows import Law
 from ..runtime.compiled import kernel
 from ..runtime.memory import on_lines
 from ..runtime.threads import in_parts
 from .cell import Cell, make_cell_rows
-from .tables import as_table, check_tables
+from .law import Law
+from .materials import check_tables
+from .spring import Spring
+from .tables import as_table
 from .time_functions import Courses
 from .walls import Wall
-
-if TYPE_CHECKING:
-    from ..events.events import Stage
-    from .spring import Spring
 
 Array = NDArray[np.float64]
 
 # Columns of a motion row: 64 bytes, all that a contact update needs of a body.
 V, S, INV_MASS, INV_SPIN = slice(0, 3), slice(3, 6), 6, 7
 INERTIA = {2: 2.0, 3: 2.5}  # m r^2 / I of a disk and of a sphere
+
+
+class Comings(Protocol):
+    """What bodies know of events: where grains enter and leave, and that they take place as a step begins."""
+
+    inflows: list[Any]
+    outlets: list[Any]
+    next_id: int
+
+    def take_place(self, bodies: Any, neighbours: Any, contacts: Any, time: float, dt: float) -> Any: ...
+    def pack(self, bodies: Any) -> dict[str, Any]: ...
 
 
 @dataclass
@@ -57,7 +66,8 @@ class Bodies:
     id        : (n,) number of each grain, the same as long as it is there, and never given again
     springs   : that pull grains; pull : (n, 3) N, their forces in the present step; (0, 3) without any
     gravity_course : gravity in the course of time; `gravity` is then that of the present step
-    stage     : what comes and goes; None if nothing does
+    scheduled : all walls in the order of the scene, where some come or go at a time; else empty
+    events    : what else comes and goes, see events/; None if nothing does
     """
 
     dimension: int
@@ -77,7 +87,8 @@ class Bodies:
     image: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, 3), np.int32))
     id: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     gravity_course: Courses | None = None
-    stage: Stage | None = None
+    scheduled: list[Wall] = field(default_factory=list)
+    events: Comings | None = None
     springs: list[Spring] = field(default_factory=list)
     pull: Array = field(default_factory=lambda: np.zeros((0, 3)))
     torque: Array = field(default_factory=lambda: np.zeros((0, 3)))
@@ -108,8 +119,6 @@ class Bodies:
         cell: Cell | None = None,
     ) -> Bodies:
         """Fill the arrays from positions (n, 3), radii (n,) and densities; masses follow from the dimension."""
-        from ..events.events import Stage, has_times, is_there
-
         walls = walls or []
         n = len(radius)
         radius = np.array(radius, dtype=float)
@@ -119,9 +128,8 @@ class Bodies:
         flows = cell is not None and cell.moves
         if flows and walls:
             raise ValueError(f"a cell that deforms has no walls, and wall '{walls[0].name}' is one; remove one of them")
-        stage = None
-        if has_times(walls):
-            stage, walls = Stage(walls), [wall for wall in walls if is_there(wall, 0.0)]
+        scheduled = walls if any(wall.comes_or_goes for wall in walls) else []
+        walls = [wall for wall in walls if wall.is_there(0.0)]
         motion = np.concatenate([np.zeros((n, 8)), make_wall_rows(walls), make_cell_rows(cell, float(mass.sum()))])
         motion[:n, V] = velocity
         motion[:n, S] = spin * radius[:, None]
@@ -143,7 +151,7 @@ class Bodies:
             laws=laws or [],
             cell=cell,
             image=np.zeros((0 if cell is None else n, 3), np.int32),
-            stage=stage,
+            scheduled=scheduled,
         )
 
     @property
@@ -184,7 +192,7 @@ class Bodies:
     @property
     def all_walls(self) -> list[Wall]:
         """The walls in the order of the scene, also those that are not there now."""
-        return self.walls if self.stage is None else self.stage.walls
+        return self.scheduled or self.walls
 
     @property
     def external_force(self) -> Array:

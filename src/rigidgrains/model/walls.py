@@ -124,6 +124,15 @@ class Wall:
         if self.guided and not isinstance(self.shape, Plane):
             raise ValueError(f"wall '{self.name}' of mass {self.mass} cannot be guided: only a plane can be a piston")
 
+    def is_there(self, time: float) -> bool:
+        """True in a step that begins at this time (s)."""
+        return self.since <= time < self.until
+
+    @property
+    def comes_or_goes(self) -> bool:
+        """True when it is not there all the time."""
+        return math.isfinite(self.since) or math.isfinite(self.until)
+
     @property
     def guided(self) -> bool:
         return math.isfinite(self.mass)

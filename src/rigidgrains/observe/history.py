@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..runtime.memory import Workspace
+from ..simulation import figures as measured
 from ..simulation.rigidity import rigidity
 from ..simulation.tally import INTERRUPTED
 from ..simulation.triggers import Observer
 from ..solve.residual import residual
 from ..solve.virtual_power import momentum_error
-from . import measure
 
 if TYPE_CHECKING:
     from ..model.bodies import Bodies
@@ -65,11 +65,11 @@ def columns(bodies: Bodies) -> list[str]:
 def figures(simulation: Simulation) -> dict[str, float]:
     """The quantities of `columns` at the present step."""
     bodies, contacts, solve = simulation.bodies, simulation.contacts, simulation.last_solve
-    overlap = measure.overlaps(bodies, contacts)
+    overlap = measured.overlaps(bodies, contacts)
     overlap /= bodies.mean_radius
     problem = replace(contacts.problem(bodies, simulation.dt), work=Workspace())  # nothing is kept for the next time
     meter = rigidity(simulation)
-    cell = measure.cell_figures(bodies, contacts)
+    cell = measured.cell_figures(bodies, contacts)
     return {
         "step": simulation.steps,
         "time": simulation.time,
@@ -81,8 +81,8 @@ def figures(simulation: Simulation) -> dict[str, float]:
         "mean_force": solve.mean_force,
         "residual": residual(problem),
         "momentum_error": momentum_error(problem),
-        "kinetic_energy": measure.kinetic_energy(bodies),
-        "potential_energy": measure.potential_energy(bodies),
+        "kinetic_energy": measured.kinetic_energy(bodies),
+        "potential_energy": measured.potential_energy(bodies),
         "mean_overlap": float(overlap.mean()) if len(overlap) else 0.0,
         "max_overlap": float(overlap.max()) if len(overlap) else 0.0,
         "diffusion_length": meter.diffusion_length,
@@ -104,13 +104,13 @@ def _springs(simulation: Simulation) -> dict[str, float]:
     springs = simulation.bodies.springs
     if not springs:
         return {}
-    energy = measure.spring_energy(simulation.bodies, simulation.time)
+    energy = measured.spring_energy(simulation.bodies, simulation.time)
     return {"spring_energy": energy} | {f"{spring.name}.force": spring.force for spring in springs}
 
 
 def streams(bodies: Bodies) -> dict[str, float]:
     """Grains that have entered for the first time so far, that have left, and their mass (kg)."""
-    inflows, outlets = ([], []) if bodies.stage is None else (bodies.stage.inflows, bodies.stage.outlets)
+    inflows, outlets = ([], []) if bodies.events is None else (bodies.events.inflows, bodies.events.outlets)
     return {
         "entered": sum(inflow.made for inflow in inflows),
         "left": sum(outlet.count for outlet in outlets),
@@ -141,7 +141,7 @@ class History(Observer):
         now = figures(simulation)
         self.names = list(now)
         self.rows.append(tuple(float(value) for value in now.values()))
-        self.wall_force.append(measure.forces_on_all_walls(simulation.bodies, simulation.contacts))
+        self.wall_force.append(measured.forces_on_all_walls(simulation.bodies, simulation.contacts))
         self.wall_names = [wall.name for wall in simulation.bodies.all_walls]
         self.by_momentum = math.isfinite(simulation.last_solve.momentum_error)
 

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import Scene
 from ..model.bodies import Bodies
 from ..model.shapes import Plane
 from ..model.walls import Wall
-from ..observe.measure import kinetic_energy, overlaps
+from ..scene import Scene
+from ..simulation.figures import kinetic_energy, overlaps
 from ..simulation.simulation import Simulation
 from ..solve.criteria import FixedSweeps, LocalCriterion
 from ..solve.sweeps import Sweeps

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from .. import Scene
-from ..observe.measure import overlaps
+from ..scene import Scene
+from ..simulation.figures import overlaps
 from ..simulation.simulation import Simulation
 from ..solve.criteria import Criterion, FixedSweeps, GlobalCriterion, LocalCriterion
 from ..solve.sweeps import Sweeps

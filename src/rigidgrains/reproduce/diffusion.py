@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contacts.contacts import ContactProblem
+from ..contacts.problem import ContactProblem
+from ..detect.candidates import find_candidates
 from ..model.bodies import Bodies
 from ..model.shapes import Plane
 from ..model.walls import Wall
@@ -83,7 +84,8 @@ def lay(simulation: Simulation) -> tuple[ContactProblem, Index]:
     """The contacts of the coming step, to be given forces as if carried over, and their rows in order along x."""
     bodies, dt = simulation.bodies, simulation.dt
     simulation.neighbours.refresh(bodies, dt)
-    simulation.contacts.gather(bodies, simulation.neighbours, dt, gap=simulation.solver.gap)
+    candidates = find_candidates(bodies, simulation.neighbours, dt)
+    simulation.contacts.gather(bodies, simulation.neighbours, candidates, dt, gap=simulation.solver.gap)
     problem = simulation.contacts.problem(bodies, dt)
     problem.forces[:] = 0.0
     return problem, np.argsort(problem.points()[:, 0])

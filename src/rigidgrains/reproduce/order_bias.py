@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from .. import Scene
+from ..scene import Scene
 from ..simulation.simulation import Simulation
 from ..solve.criteria import FixedSweeps
 from ..solve.orders import Order, Ordered, Random

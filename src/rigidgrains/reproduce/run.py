@@ -10,8 +10,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from .. import __version__
 from ..files.outputs import check_outputs
+from ..runtime.version import __version__
 from . import TARGETS
 from .base import Result, Target, Tick
 from .page import TITLE, page

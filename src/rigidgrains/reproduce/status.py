@@ -14,11 +14,11 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from .. import Scene
 from ..contacts.contacts import Contacts
 from ..model.bodies import INV_SPIN, Bodies, S, V
 from ..model.shapes import Plane
 from ..model.walls import Wall
+from ..scene import Scene
 from ..simulation.simulation import Simulation
 from ..soft_dem import Springs
 from ..solve.criteria import FixedSweeps, LocalCriterion

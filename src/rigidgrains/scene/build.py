@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..events.events import is_there
 from ..model import time_functions as course
 from ..model.bodies import Bodies, V
 from ..model.cell import Cell
@@ -33,7 +32,7 @@ def build(scene: Scene, seed: int) -> Bodies:
     cell = None if scene.cell is None else scene.cell.make(scene.dimension)
     groups: list[PlacedGroup] = []
     for index, table in enumerate(scene.grains):
-        there = [wall for wall in walls if is_there(wall, 0.0)]
+        there = [wall for wall in walls if wall.is_there(0.0)]
         groups.append(place_group(scene, index, table, seed, there, cell, groups))
     slices = slices_of(groups)
     with np.errstate(all="ignore"):

@@ -10,7 +10,7 @@ from ..laws.cohesion import Cohesion
 from ..laws.friction import StaticFriction
 from ..laws.restitution import Restitution
 from ..laws.rolling import Rolling
-from ..laws.rows import Law
+from ..model.law import Law
 from .errors import Problem, SceneError
 from .references import DEFAULT
 from .scene import Scene

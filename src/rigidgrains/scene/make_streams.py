@@ -7,24 +7,25 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..events.events import Stage
+from ..events.events import Events
 from ..events.inflow import Inflow
 from ..events.outlet import Outlet
 from ..model.bodies import Bodies
 from .errors import Problem
 from .friction import FrictionTable
 from .scene import Scene
+from .sizes import plain
 from .values import in_space
 
 SPAWNED = 1_000_000  # random numbers of inflows are apart from those of groups of grains
 
 
 def add_streams(scene: Scene, bodies: Bodies, friction: FrictionTable, seed: int) -> None:
-    """Give the bodies a stage with the inflows and outlets of the scene."""
+    """Give the bodies the inflows and outlets of the scene."""
     if not scene.inflow and not scene.outlet:
         return
-    stage = bodies.stage or Stage(bodies.walls)
-    stage.next_id = bodies.count
+    events = bodies.events or Events()
+    events.next_id = bodies.count
     for index, table in enumerate(scene.inflow):
         own = (
             np.random.SeedSequence(table.seed)
@@ -32,12 +33,12 @@ def add_streams(scene: Scene, bodies: Bodies, friction: FrictionTable, seed: int
             else np.random.SeedSequence(seed, spawn_key=(SPAWNED + index,))
         )
         lower, upper = in_space(table.region)
-        stage.inflows.append(
+        events.inflows.append(
             Inflow(
                 name=table.name,
                 lower=lower,
                 upper=upper,
-                radius=table.radius,
+                radius=None if table.radius is None else plain(table.radius),
                 density=table.density,
                 material=friction.row(table.material),
                 velocity=np.zeros(3) if table.velocity is None else in_space(table.velocity),
@@ -58,18 +59,19 @@ def add_streams(scene: Scene, bodies: Bodies, friction: FrictionTable, seed: int
         else:
             point, normal = in_space(outlet.point), in_space(outlet.normal)
         until = math.inf if outlet.until is None else outlet.until
-        stage.outlets.append(Outlet(outlet.name, lower, upper, point, normal, outlet.recycle, outlet.since, until))
-    bodies.stage = stage
+        events.outlets.append(Outlet(outlet.name, lower, upper, point, normal, outlet.recycle, outlet.since, until))
+    bodies.events = events
 
 
 def stream_mistakes(bodies: Bodies) -> Iterator[Problem]:
     """Outlets that would take grains out at once; streams in a cell that deforms."""
-    if bodies.stage is not None and bodies.flows:
-        kind, names = next((k, v) for k, v in (("inflow", bodies.stage.inflows), ("outlet", bodies.stage.outlets)) if v)
+    if bodies.events is not None and bodies.flows:
+        streams = {"inflow": bodies.events.inflows, "outlet": bodies.events.outlets}
+        kind, names = next((kind, some) for kind, some in streams.items() if some)
         message = "grains cannot enter or leave a cell that deforms; remove it, or the rates and stresses of the cell"
         yield Problem(f"{kind}[0].name", names[0].name, message)
         return
-    for index, outlet in enumerate([] if bodies.stage is None else bodies.stage.outlets):
+    for index, outlet in enumerate([] if bodies.events is None else bodies.events.outlets):
         number = int(outlet.holds(bodies).sum()) if outlet.since == 0.0 else 0
         if number:
             yield Problem(

@@ -21,6 +21,7 @@ from .values import dimension as read_dimension
 
 if TYPE_CHECKING:
     from ..model.bodies import Bodies
+    from ..solve.sweeps import Sweeps
 
 S = TypeVar("S", bound=Section)
 
@@ -205,6 +206,12 @@ class Scene(Section):
             return build(self, run.seed)
         except SceneError as error:
             raise self._origin.locate(error) if self._origin else error from None
+
+    def make_solver(self) -> Sweeps:
+        """The solver that [solver] asks for."""
+        from .make_solver import make_solver
+
+        return make_solver(self.solver)
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:

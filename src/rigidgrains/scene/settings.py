@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 
 from ..model.time_functions import Course, read_course
+from ..solve.aliases import ALIASES
 from .errors import ABSENT, Problem
 from .section import Section
 from .values import (
@@ -187,7 +188,6 @@ class Run(Section):
 ORDERS = Literal["random", "random_sequential", "ordered", "random_blocks", "symmetric", "coloured", "parallel"]
 CRITERIA = Literal["local", "global", "fixed", "rigid", "residual", "momentum", "overlap"]
 PLAIN = ("local", "global", "fixed", "rigid")  # criteria of plain sweeps, where no method is given
-ALIASES = {"referee": "second-order"}  # names of methods
 EPSILON = {"residual": 1e-4, "momentum": 1e-2, "overlap": 1e-5}
 
 

@@ -9,11 +9,10 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema
 
+from ..model import sizes
 from .errors import Problem, SceneError, unknown_key
 from .section import Section
 from .values import NUMBER_LIST, Array, Positive, Positives, Shares, positive
-
-DRAWS = 1000
 
 
 class Discrete(Section):
@@ -30,20 +29,9 @@ class Discrete(Section):
             message = f"needs one share for each value, and there are {want} values and {have} shares"
             raise SceneError([self.wrong("shares", f"{message}; {'add' if have < want else 'remove'} some")])
 
-    def number_shares(self, dimension: int) -> Array:
-        """Shares of the number of grains, sum one."""
-        amount = self.shares / self.values**dimension if self.by == "mass" else self.shares
-        return np.asarray(amount / amount.sum())
-
-    def draw(self, count: int, dimension: int, rng: np.random.Generator) -> Array:
-        """Each size as often as its share says, to within one grain; largest remainders are rounded up."""
-        ideal = count * self.number_shares(dimension)
-        often = np.floor(ideal).astype(int)
-        often[np.argsort(often - ideal, kind="stable")[: count - often.sum()]] += 1
-        return np.asarray(rng.permutation(np.repeat(self.values, often)))
-
-    def mean_power(self, dimension: int) -> float:
-        return float(self.number_shares(dimension) @ self.values**dimension)
+    def plain(self) -> sizes.Discrete:
+        """What radii are drawn from."""
+        return sizes.Discrete(self.values, self.shares, self.by)
 
 
 class Spread(Section):
@@ -63,32 +51,9 @@ class Spread(Section):
         if self.distribution == "normal" and self.min is None:
             yield self.wrong("min", "missing; a normal spread reaches below zero, so give the smallest radius")
 
-    def draw(self, count: int, dimension: int, rng: np.random.Generator) -> Array:
-        """Radii of the spread; those beyond the cuts are drawn again."""
-        low, high = self.min or 0.0, self.max or math.inf
-        radius = self.draw_uncut(count, rng)
-        for _ in range(DRAWS):
-            beyond = np.flatnonzero((radius <= 0.0) | (radius < low) | (radius > high))
-            if beyond.size == 0:
-                return radius
-            radius[beyond] = self.draw_uncut(beyond.size, rng)
-        raise SceneError([Problem("radius", self.std, "almost no radius lies between min and max; widen the cuts")])
-
-    def draw_uncut(self, count: int, rng: np.random.Generator) -> Array:
-        if self.distribution == "normal":
-            return rng.normal(self.mean, self.std, count)
-        variance = math.log1p((self.std / self.mean) ** 2)
-        return rng.lognormal(math.log(self.mean) - 0.5 * variance, math.sqrt(variance), count)
-
-    def mean_power(self, dimension: int) -> float:
-        """Moment of the uncut spread, kept between the cuts."""
-        ratio = (self.std / self.mean) ** 2
-        if self.distribution == "normal":
-            moment = 1.0 + ratio * (1 if dimension == 2 else 3)
-        else:
-            moment = (1.0 + ratio) ** (1 if dimension == 2 else 3)
-        least, most = (self.min or 0.0) / self.mean, (self.max or math.inf) / self.mean
-        return float(self.mean**dimension * min(max(moment, least**dimension), most**dimension))
+    def plain(self) -> sizes.Spread:
+        """What radii are drawn from."""
+        return sizes.Spread(self.mean, self.std, self.min, self.max, self.distribution)
 
 
 Size = float | tuple[float, float] | Discrete | Spread
@@ -133,18 +98,20 @@ Radius = Annotated[
 ]
 
 
+def plain(size: Size) -> sizes.Size:
+    """What radii are drawn from."""
+    return size.plain() if isinstance(size, (Discrete, Spread)) else size
+
+
 def draw_radii(size: Size, count: int, dimension: int, rng: np.random.Generator) -> Array:
     """Radii (count,) in m."""
-    if isinstance(size, (Discrete, Spread)):
-        return size.draw(count, dimension, rng)
-    if isinstance(size, tuple):
-        return rng.uniform(size[0], size[1], count)
-    return np.full(count, size)
+    try:
+        return sizes.draw_radii(plain(size), count, dimension, rng)
+    except ValueError as problem:
+        assert isinstance(size, Spread)
+        raise SceneError([Problem("radius", size.std, str(problem))]) from None
 
 
 def mean_power(size: Size, dimension: int) -> float:
     """Mean of radius**dimension, which gives the volume of many grains before any is drawn."""
-    if isinstance(size, (Discrete, Spread)):
-        return size.mean_power(dimension)
-    low, high = size if isinstance(size, tuple) else (size, size)
-    return sum(low**k * high ** (dimension - k) for k in range(dimension + 1)) / (dimension + 1)
+    return sizes.mean_power(plain(size), dimension)

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import __version__
 from ..formats.box import scene_words
 from ..formats.draft import Draft
 from ..formats.state import State, Which, read_state
+from ..runtime.version import __version__
 
 GRAVITY = 9.81
 STEPS = 1000

@@ -6,8 +6,8 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .. import __version__
-from ..observe import measure
+from ..runtime.version import __version__
+from . import figures
 from .rigidity import rigidity
 from .tally import Tally
 
@@ -84,7 +84,7 @@ class Report:
     def of(cls, simulation: Simulation) -> Report:
         """Measure a simulation."""
         bodies, contacts, tally = simulation.bodies, simulation.contacts, simulation.tally
-        overlap = measure.overlaps(bodies, contacts)
+        overlap = figures.overlaps(bodies, contacts)
         overlap /= bodies.mean_radius
         report = cls(
             grains=bodies.count,
@@ -106,20 +106,20 @@ class Report:
             mean_overlap=float(overlap.mean()) if len(overlap) else 0.0,
             max_overlap=float(overlap.max()) if len(overlap) else 0.0,
             max_overlap_of_run=max(tally.deepest / bodies.mean_radius, float(overlap.max(initial=0.0))),
-            kinetic_energy=measure.kinetic_energy(bodies),
+            kinetic_energy=figures.kinetic_energy(bodies),
             max_displacement_over_radius=tally.displacement,
-            wall_force=measure.wall_forces(bodies, contacts),
+            wall_force=figures.wall_forces(bodies, contacts),
             rigidity=rigidity(simulation).as_dict(),
             seconds=tally.seconds,
             compile_seconds=tally.compiling,
             seed=simulation.seed,
-            cell=measure.cell_figures(bodies, contacts),
+            cell=figures.cell_figures(bodies, contacts),
             stopped=tally.stopped,
             dt_range=simulation.step_range,
         )
-        if bodies.stage is not None:
-            report.inflows = {one.name: one.figures(simulation.time - simulation.dt) for one in bodies.stage.inflows}
-            report.outlets = {one.name: one.figures() for one in bodies.stage.outlets}
+        if bodies.events is not None:
+            report.inflows = {one.name: one.figures(simulation.time - simulation.dt) for one in bodies.events.inflows}
+            report.outlets = {one.name: one.figures() for one in bodies.events.outlets}
         report.warnings = list(
             report._warnings(tally.displaced_in or simulation.dt, simulation.auto, tally.displaced_at)
         )

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +24,6 @@ from ..detect.pairs import PairList
 from ..model.bodies import Bodies
 from ..runtime.compiled import kernel
 
-if TYPE_CHECKING:
-    from .simulation import Simulation
-
 Index = NDArray[np.int64]
 Number = NDArray[np.int32]
 
@@ -37,25 +33,24 @@ WORTH = 2.0  # times as far in memory, on a geometric average, as neighbours nee
 PER_GRAIN = ("position", "radius", "mass", "orientation", "material", "id", "force", "torque", "pull", "image")
 
 
-def sort_grains(simulation: Simulation) -> None:
-    """Number the grains of a large system anew if that pays."""
-    bodies, pairs = simulation.bodies, simulation.neighbours.pairs
-    if not simulation.sort or bodies.count < LEAST or simulation.steps % EVERY != 1:
+def sort_grains(bodies: Bodies, neighbours: Neighbours, contacts: Contacts, steps: int) -> None:
+    """Number the grains of a large system anew if that pays; steps : taken so far."""
+    if bodies.count < LEAST or steps % EVERY != 1:
         return
-    rows = along_curve(bodies)
+    pairs, rows = neighbours.pairs, along_curve(bodies)
     if distance(pairs, np.arange(bodies.count)) > WORTH * distance(pairs, rows):
-        renumber(simulation, rows)
+        renumber(bodies, neighbours, contacts, rows)
 
 
-def renumber(simulation: Simulation, rows: Index) -> None:
+def renumber(bodies: Bodies, neighbours: Neighbours, contacts: Contacts, rows: Index) -> None:
     """Give grains new places within their groups; rows : (n,) old row of each.
 
     Only as a step begins, when contacts are there just to carry their forces over.
     """
     number = numbers(rows)
-    renumber_contacts(simulation.contacts, number)
-    renumber_lists(simulation.neighbours, number, rows)
-    renumber_bodies(simulation.bodies, number, rows)
+    renumber_contacts(contacts, number)
+    renumber_lists(neighbours, number, rows)
+    renumber_bodies(bodies, number, rows)
 
 
 def by_id(bodies: Bodies) -> Index | None:

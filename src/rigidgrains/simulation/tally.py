@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..laws.rows import Ledger
+    from ..model.law import Ledger
     from ..solve.sweeps import SolveReport
 
 INTERRUPTED = "interrupted"  # why a run stopped, after Ctrl-C or a request to terminate

@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from ..contacts.contacts import ContactProblem
+from ..contacts.problem import ContactProblem
 from .criteria import Verdict
 from .virtual_power import powers
 

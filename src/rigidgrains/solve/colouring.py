@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contacts.contacts import ContactProblem, gives_way
+from ..contacts.contacts import gives_way
+from ..contacts.problem import ContactProblem
 from ..detect.colours import COLOURS, Colouring, paint_contacts, sort_by_colour
 from ..runtime.barrier import meet, share
 from ..runtime.compiled import kernel

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contacts.contacts import ContactProblem
+from ..contacts.problem import ContactProblem
 from ..detect.clusters import find_clusters, mass_ratio
 from ..runtime.arguments import is_number
 from ..theory import rigid_sweeps

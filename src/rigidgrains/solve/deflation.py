@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contacts.contacts import ContactProblem
+from ..contacts.problem import ContactProblem
 from ..runtime.compiled import kernel
 from ..runtime.memory import Workspace
 from .loops import loops

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contacts.contacts import ContactProblem
+from ..contacts.problem import ContactProblem
 from ..runtime import threads
 from ..runtime.compiled import kernel
 from ..runtime.simd import WIDTH, lanes_of, lanes_with, sum_of

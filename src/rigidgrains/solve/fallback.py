@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..contacts.contacts import ContactProblem
-from ..fclib import forces, global_problem, impulses
+from ..contacts.problem import ContactProblem
 from .criteria import StateCriterion, Verdict
 from .loops import apply_forces
 from .matrix.general import natural_map
 from .matrix.referee import Array, GlobalSystem, referee
 from .matrix.solve import in_space
+from .matrix.step import forces, global_problem, impulses
 
 TOLERANCES = 1e-6, 1e-10  # natural map over |q|; the second for criteria that are not met by the first
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..contacts.contacts import ContactProblem
+from ..contacts.problem import ContactProblem
 from ..runtime.barrier import new_meeting
 from ..runtime.threads import together
 from . import colouring, extended, flowing, kernels, stored

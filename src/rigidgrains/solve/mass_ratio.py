@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contacts.contacts import ContactProblem, gives_way
+from ..contacts.contacts import gives_way
+from ..contacts.problem import ContactProblem
 from ..runtime.compiled import kernel
 from .criteria import Criterion, GlobalCriterion, LocalCriterion, ResidualCriterion, StateCriterion, Verdict
 from .extrapolation import extent_of

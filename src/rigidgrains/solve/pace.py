@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from ..contacts.contacts import ContactProblem
+from ..contacts.problem import ContactProblem
 from .criteria import StateCriterion, Verdict
 from .orders import Index, Order
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contacts.contacts import ContactProblem
+from ..contacts.problem import ContactProblem
 from ..detect.clusters import root_of
 from ..runtime.compiled import kernel
 from ..runtime.memory import copy_rows

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from numpy.random import Generator
 
-from ..contacts.contacts import ContactProblem
+from ..contacts.problem import ContactProblem
 from ..runtime.memory import copy_rows
 from .criteria import RigidSweeps
 from .orders import Index, Order

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contacts.contacts import ContactProblem
+from ..contacts.problem import ContactProblem
 from ..runtime.compiled import inlined, kernel
 from ..runtime.simd import WIDTH, choose, column_of, lanes_of, lanes_with, max_of, read_rows, rows_from, sum_of
 from ..runtime.threads import in_parts, total

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from ..contacts.contacts import ContactProblem
+from ..contacts.problem import ContactProblem
 from ..runtime.arguments import is_number
 from .criteria import Criterion, FixedSweeps, MomentumCriterion, looks_at_state
 from .kernels import total_force

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from ..contacts.contacts import ContactProblem
+from ..contacts.problem import ContactProblem
 from ..detect.clusters import unite
 from ..runtime.compiled import kernel
 from .criteria import (

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from ..contacts.contacts import ContactProblem
+from ..contacts.problem import ContactProblem
 from ..runtime.arguments import is_number
 from ..theory import Q
 from .criteria import (

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contacts.contacts import ContactProblem
+from ..contacts.problem import ContactProblem
 from ..runtime.compiled import kernel
 from ..runtime.threads import in_parts, total
 from .kernels import contact_velocity

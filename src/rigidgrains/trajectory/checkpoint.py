@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import __version__
 from ..contacts.contacts import Contacts
 from ..detect.co_moving import Frames
 from ..detect.neighbours import Neighbours, WallList
 from ..detect.pairs import PairList
-from ..events.events import Stage
+from ..events.events import Events
 from ..model.bodies import Bodies
 from ..model.recall import recall
 from ..model.spring import Spring, pulls
 from ..model.time_functions import rebuild_course, rebuild_courses, words_of
+from ..runtime.version import __version__
 from ..simulation.report import Tally
 from ..simulation.timestep import AutoStep, Clock
 from ..solve.names import from_words
@@ -93,7 +93,7 @@ def pack(simulation: Simulation) -> tuple[Arrays, str]:
     text = {
         "dimension": bodies.dimension,
         "walls": json.loads(wall_table.describe(bodies.all_walls)),
-        "stage": None if bodies.stage is None else bodies.stage.pack(bodies),
+        "stage": None if bodies.events is None else bodies.events.pack(bodies),
         "gravity": None if bodies.gravity_course is None else words_of(bodies.gravity_course),
         "springs": [spring.words() for spring in bodies.springs],
         "cell": {} if bodies.cell is None else {name: one.words() for name, one in bodies.cell.courses.items()},
@@ -135,7 +135,7 @@ def unpack(
         bodies.cell.courses = {name: rebuild_course(one) for name, one in words.get("cell", {}).items()}
     bodies.pull = pulls(bodies)
     if words.get("stage") is not None:
-        bodies.stage = Stage.unpack(bodies, words["stage"])
+        bodies.events = Events.unpack(bodies, words["stage"])
     if missing := recall(bodies, functions or {}):
         wanted = ", ".join(f"{place!r}: ..." for place in missing)
         raise TrajectoryError(

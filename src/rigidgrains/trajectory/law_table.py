@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import laws as room
-from ..laws.rows import Law
+from ..model.law import Law
 from .errors import TrajectoryError
 
 Tables = dict[str, NDArray[np.float64]]

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from ..contacts.contacts import removed_part
 from ..model.bodies import S
 from ..model.cell import IMAGES
-from ..observe import measure
 from ..observe.history import figures
 from ..runtime.compiled import kernel
+from ..simulation import figures as measure
 from ..simulation.sorting import by_id
 from . import cell_table, law_table, wall_table
 from .series import Cloud

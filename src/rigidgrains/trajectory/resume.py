@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import h5py
 import numpy as np
 
-from .. import __version__
+from ..runtime.version import __version__
 from . import checkpoint, store, verify_state
 from .checksums import check_mark, of_checkpoint
 from .errors import TrajectoryError, reading
 
 if TYPE_CHECKING:
-    from ..laws.rows import Law
+    from ..model.law import Law
     from ..simulation.simulation import Simulation
     from ..solve.sweeps import Sweeps
 

@@ -27,9 +27,9 @@ from typing import Any
 import h5py
 import numpy as np
 
-from .. import __version__
 from ..files.hdf5 import ForeignData, check_contained
 from ..files.outputs import check_outputs
+from ..runtime.version import __version__
 from . import verify
 from .atomic import AtomicFile
 from .checksums import FRAMES, MARK, check_mark

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ..aliases import ALIASES
 from .general import BlockRows
 from .problem import GlobalProblem, Problem
 from .referee import GlobalSystem, LocalSystem, referee
@@ -18,7 +19,6 @@ Array = NDArray[np.float64]
 
 SECOND_ORDER = "second-order"
 SOLVERS = ("auto", "accelerated", "sweeps", SECOND_ORDER)
-ALIASES = {"referee": SECOND_ORDER}
 MOST = {"auto": 2_000, "accelerated": 20_000, "sweeps": 20_000, SECOND_ORDER: 1_000}
 FACTORISED = 5_000  # contacts up to which "auto" calls the second-order method
 GROWING = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)  # parts of friction, from a convex problem to the one that is asked

@@ -7,50 +7,18 @@ Bodies enter by v and s = lever * spin; a guided piston by its velocity along th
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ...contacts.contacts import ContactProblem
-from ...fclib.write import write_problem
+from ...contacts.problem import ContactProblem
 from ...model.bodies import INV_MASS, INV_SPIN, S, V
 from ..kernels import apply_forces
 from .problem import GlobalProblem, Info, LocalProblem
 
-if TYPE_CHECKING:
-    from ...simulation.simulation import Simulation
-
 Array = NDArray[np.float64]
 
-FORMS = ("local", "global")
 WORDS = "rigidgrains: r in N s, u in m/s, frames (n, t1, t2), g/dt in the normal rows, dt = {} s"
-
-
-def save_problem(
-    source: Simulation | ContactProblem, path: str | Path, *, form: str = "local", force: bool = False
-) -> None:
-    """Write the last step of a simulation, or a problem whose forces are still to be found, with its forces as a guess.
-
-    form  : "local" for W and q, "global" for M, H, f and w
-    force : overwrite a file that is there
-    """
-    if form not in FORMS:
-        raise ValueError(f"form {form!r} is unknown; choose one of {', '.join(FORMS)}")
-    solved = not isinstance(source, ContactProblem)
-    problem = source if isinstance(source, ContactProblem) else source.contacts.problem(source.bodies, source.dt)
-    dimension = None if isinstance(source, ContactProblem) else source.bodies.dimension
-    if problem.count == 0:
-        early = solved and not source.steps  # type: ignore[union-attr]
-        raise ValueError(
-            f"{path}: there is no contact problem to save: "
-            + ("no step has been made; run the simulation first" if early else "the step has no contacts; save another")
-        )
-    stated = global_problem(problem, dimension=dimension, solved=solved)
-    guess = impulses(problem, stated.dimension).ravel()
-    write_problem(stated if form == "global" else stated.local(), path, guess=guess, force=force)
 
 
 def local_problem(problem: ContactProblem, *, dimension: int | None = None, solved: bool = False) -> LocalProblem:

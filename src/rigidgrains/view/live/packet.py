@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import __version__
+from ...runtime.version import __version__
 from ...trajectory.frame import Frame
 from ..page.codec import Packet
 from ..page.frames import rotation

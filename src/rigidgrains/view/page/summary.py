@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import __version__
+from ...runtime.version import __version__
 from ...trajectory.frame import Frame
 from ...trajectory.reader import Trajectory
 from ..images import corners

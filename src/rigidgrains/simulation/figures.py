@@ -71,7 +71,7 @@ def forces_on_walls(bodies: Bodies, contacts: Contacts) -> Array:
 def forces_on_all_walls(bodies: Bodies, contacts: Contacts) -> Array:
     """(walls, 3) N, the same for all walls of the scene; zero for those that are not there."""
     force = forces_on_walls(bodies, contacts)
-    if bodies.stage is None:
+    if not bodies.scheduled:
         return force
     out = np.zeros((len(bodies.all_walls), 3))
     rows = {id(wall): row for wall, row in zip(bodies.walls, force)}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .criteria import (
+from ..solve.criteria import (
     Criterion,
     FixedSweeps,
     GlobalCriterion,
@@ -14,12 +14,10 @@ from .criteria import (
     ResidualCriterion,
     RigidSweeps,
 )
-from .names import METHODS
-from .orders import ORDERS, Order, Ordered, RandomBlocks
-from .sweeps import Sweeps
-
-if TYPE_CHECKING:
-    from ..scene import Solver
+from ..solve.names import METHODS
+from ..solve.orders import ORDERS, Order, Ordered, RandomBlocks
+from ..solve.sweeps import Sweeps
+from .settings import Solver
 
 
 def make_solver(settings: Solver) -> Sweeps:

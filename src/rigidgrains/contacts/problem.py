@@ -1,0 +1,76 @@
+"""The contact problem of one step, as solvers see it.
+
+Signs, once: bodies 0 and 1, the normal n points from 0 to 1, the contact force R acts on 1 and -R on 0. Approaching
+bodies have V_n < 0; an overlap is g < 0. R is a force, R dt an impulse.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..detect.colours import Colouring
+from ..model.columns import ContactColumns
+from ..runtime.memory import Workspace
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int32]
+
+
+@dataclass
+class ContactProblem(ContactColumns):
+    """What a solver sees. It finds the forces and leaves in `motion` the velocities that go with them.
+
+    Columns of `geometry` and `forces` also have names, see ContactColumns: `problem.normal`, `problem.friction`, ...
+
+    motion   : (bodies, 8) v, s = lever * spin (m/s), 1/m, lever^2/I (1/kg); see Bodies
+    pairs    : (c, 2) bodies 0 and 1; body 0 is always a grain
+    geometry : (c, 8) n (3), gap to be closed (m), m_n, m_t (kg), mu, signed gap g (m)
+    forces   : (c, 4) R_n, R_t (3) (N), at first those carried over
+    position, radius : centres (m) and radii (m) of the grains
+    extra    : (c, 14) columns of laws that plain friction does not have, see solve/extended.py; forces then have seven
+    colouring : the colours, if rows stand colour after colour
+    branch   : (c, 2) m, in a cell that deforms, see solve/flowing.py; then flow : (3, 8) its rows within `motion`
+    edges    : (3,) m, of a periodic cell, infinite where it has no images; None without a cell
+    before   : (bodies, 6) v and s at the beginning of the step, for solvers that ask
+    work     : what solvers need beside these, kept from one step to the next
+    """
+
+    motion: Array
+    pairs: Index
+    geometry: Array
+    forces: Array
+    dt: float
+    position: Array
+    radius: Array
+    extra: Array | None = None
+    colouring: Colouring | None = None
+    branch: Array | None = None
+    flow: Array = field(default_factory=lambda: np.zeros((3, 8)))
+    edges: Array | None = None
+    before: Array | None = None
+    work: Workspace = field(default_factory=Workspace, repr=False)
+
+    @property
+    def count(self) -> int:
+        return len(self.pairs)
+
+    @property
+    def plain(self) -> bool:
+        """True for plain friction between bodies and no more."""
+        return self.extra is None and self.branch is None
+
+    @property
+    def arrays(self) -> tuple[Array | Index, ...]:
+        """What every loop of a solver takes, in this order, before dt."""
+        if self.plain:
+            return self.motion, self.pairs, self.geometry, self.forces
+        columns = self.branch if self.extra is None else self.extra
+        return self.motion, self.pairs, self.geometry, columns, self.flow, self.forces  # type: ignore[return-value]
+
+    def points(self) -> Array:
+        """(c, 3) m, contact points."""
+        i = self.pairs[:, 0]
+        return self.position[i] + (self.radius[i] + 0.5 * self.gap)[:, None] * self.normal
