@@ -1,4 +1,4 @@
-"""Clusters: grains held together by contacts, found by union-find."""
+"""Clusters, or islands: grains held together by contacts, found by union-find."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frames: grains that move together keep their lists, however fast they move.
+"""Co-moving frames: grains that move together keep their lists, however fast they move.
 
 Space is cut into blocks, and each block has a frame that goes along with its grains. What counts for a list is how far
 grains have come in their frames, and how far the frames of adjacent blocks have come apart. Blocks that are not

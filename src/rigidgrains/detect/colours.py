@@ -1,4 +1,4 @@
-"""Colours: contacts of one colour share no body that can move, so they may be updated at the same time.
+"""Graph colouring: contacts of one colour share no body that can move, so they may be updated at the same time.
 
 Listed pairs are painted when a list is made, and candidates inherit their colour: contact rows stand colour after
 colour, as a sweep by colours visits them. A wall that no force can move lists each grain once, so that its contacts are

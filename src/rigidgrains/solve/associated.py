@@ -1,4 +1,4 @@
-"""Dilation: contacts open as they slide, so that a packing at rest that carries nothing yet finds forces that hold it.
+"""The associated law of friction: contacts open as they slide (dilation), and packings at rest find forces that hold.
 
 Coulomb's law leaves many forces to a packing at rest, and as many to one that gives way under the same load. Sweeps
 that build friction up from nothing end between the two: ever more contacts creep at their limit, and the load sinks.

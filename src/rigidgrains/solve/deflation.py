@@ -1,4 +1,4 @@
-"""Swings: what momentum feeds where contacts slide, and how it is made to leave them out.
+"""Deflation: momentum leaves out the swings that it would feed where contacts slide.
 
 Where contacts slide the sweep is an unsymmetric map. A complex pair of its eigenvalues, often on a few dozen contacts,
 grows under momentum that all others can bear. While it does it dominates what sweeps change: two differences between

@@ -1,4 +1,4 @@
-"""Heavy bodies on light ones: what the change of forces by a sweep does not tell.
+"""Large mass ratios, heavy bodies on light ones: what the change of forces by a sweep does not tell.
 
 A sweep gives a contact a force that stops its lighter body. A body whose mass is B times that of all its contacts
 together, on a packing of L/d grains across, is stopped in about B L/d sweeps, as packings of equal grains are solved in

@@ -1,4 +1,4 @@
-"""Orders: in which sequence a sweep visits the contacts."""
+"""Orders: in which sequence a Gauss-Seidel sweep visits the contacts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Over-relaxed sweeps: each contact goes a little further than the shock law asks. For cheap, soft steps."""
+"""Over-relaxed sweeps (SOR): each contact goes a little further than the shock law asks. For cheap, soft steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The iterative solver: sweep over the contacts until a criterion is met."""
+"""The iterative solver, nonlinear Gauss-Seidel: sweep over the contacts until a criterion is met."""
 
 from __future__ import annotations
 
