@@ -7,7 +7,7 @@ from builders import column, grains
 
 from rigidgrains import Simulation
 from rigidgrains.model.law import Law
-from rigidgrains.simulation.simulation import ATTEMPTS
+from rigidgrains.simulation.stepper import ATTEMPTS
 
 
 class Stubborn(Law):
