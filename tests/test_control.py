@@ -10,7 +10,7 @@ from builders import RIGHT, UP, exact, floor, grains, plane, settle, triangular
 
 import rigidgrains as rg
 from rigidgrains.certificate import check
-from rigidgrains.model.time_functions import in_space, read_course
+from rigidgrains.model.time_functions import in_space, read_time_function
 from rigidgrains.model.walls import Drive, Wall, rotation_matrix, rotation_vector
 from rigidgrains.simulation.figures import wall_forces
 from rigidgrains.simulation.simulation import Simulation
@@ -24,16 +24,16 @@ ONE = {"positions": [[0.5, 0.1]], "radius": 0.1}
 
 
 @pytest.mark.parametrize(
-    ("course", "path"),
+    ("function", "path"),
     [
         ("0.2*sin(7*t) + 0.1*t**2", lambda t: 0.2 * math.sin(7 * t) + 0.1 * t * t),
         ({"table": [[0, 0], [0.5, 1.0], [1.0, -1.0]]}, lambda t: float(np.interp(t, [0, 0.5, 1], [0, 1, -1]))),
         (lambda t: 0.3 * (1 - math.cos(t)), lambda t: 0.3 * (1 - math.cos(t))),
     ],
 )
-def test_a_wall_follows_its_displacement(course, path):
+def test_a_wall_follows_its_displacement(function, path):
     """After every step it stands where the formula, the table or the function says, without drift."""
-    wall = floor(drive=Drive(path=in_space((course, 0.0)), velocity=np.array([0.0, 0.5, 0.0])))
+    wall = floor(drive=Drive(path=in_space((function, 0.0)), velocity=np.array([0.0, 0.5, 0.0])))
     simulation = Simulation(grains([[0, 50, 0]], walls=[wall]), dt=0.0131)
     for _ in range(150):
         simulation.step()
@@ -42,7 +42,7 @@ def test_a_wall_follows_its_displacement(course, path):
 
 
 def test_a_wall_follows_its_velocity():
-    """A course of the velocity is added up without error: v = 2 cos(5 t), x = 0.4 sin(5 t); a ramp of a table."""
+    """A function of the velocity is added up without error: v = 2 cos(5 t), x = 0.4 sin(5 t); a ramp of a table."""
     ramp = {"table": [[0.0, 0.0], [0.5, 1.0]]}
     wall = floor(drive=Drive(speed=in_space(("2*cos(5*t)", ramp))))
     simulation = Simulation(grains([[0, 50, 0]], walls=[wall]), dt=0.013)
@@ -56,9 +56,9 @@ def test_a_wall_follows_its_velocity():
 @pytest.mark.parametrize("word", ["turn", "rate"])
 def test_a_rocking_wall_has_its_angle(word):
     """0.3 sin(4 t) about z, by angle or by angular velocity, about a point beside the wall."""
-    course = "0.3*sin(4*t)" if word == "turn" else "1.2*cos(4*t)"
+    function = "0.3*sin(4*t)" if word == "turn" else "1.2*cos(4*t)"
     axle = np.array([3.0, 1.0, 0.0])
-    drive = Drive(about=axle.copy(), **{word: in_space((0.0, 0.0, course))})
+    drive = Drive(about=axle.copy(), **{word: in_space((0.0, 0.0, function))})
     wall = plane([5.0, 1.0, 0.0], UP, drive=drive)
     simulation = Simulation(grains([[0, 80, 0]], walls=[wall]), dt=0.01)
     for _ in range(200):
@@ -69,13 +69,13 @@ def test_a_rocking_wall_has_its_angle(word):
 
 
 def test_a_wall_turns_about_an_axis_that_turns():
-    """The rotation vector itself may follow any course: at every time the wall is turned by it from the start."""
+    """The rotation vector itself may follow any function: at every time the wall is turned by it from the start."""
     vector = ("0.4*sin(3*t)", "0.2*t", "0.3*(1 - cos(2*t))")
     wall = plane([0, 0, 0], UP, drive=Drive(turn=in_space(vector)))
     simulation = Simulation(grains([[0, 80, 0]], walls=[wall]), dt=0.02)
     for _ in range(80):
         simulation.step()
-        turned = rotation_matrix(np.array([read_course(part).value(simulation.time) for part in vector]))
+        turned = rotation_matrix(np.array([read_time_function(part).value(simulation.time) for part in vector]))
         np.testing.assert_allclose(wall.shape.normal, turned @ UP, atol=1e-12)
 
 
@@ -97,16 +97,16 @@ def test_a_layer_lifts_off_when_its_floor_falls_faster_than_it():
     assert simulation.time == pytest.approx(math.asin(G / (a * w * w)) / w, abs=2 * dt)
 
 
-def test_a_load_follows_its_course_and_gives_its_impulse():
+def test_a_load_follows_its_function_and_gives_its_impulse():
     """A free piston under a load F(t) has the momentum of its integral; under grains it presses with F."""
-    piston = plane([0, 5, 0], -UP, "lid", mass=2.0, load_course=read_course("3 + 2*sin(9*t)"))
+    piston = plane([0, 5, 0], -UP, "lid", mass=2.0, load_function=read_time_function("3 + 2*sin(9*t)"))
     bodies = grains([[0, -500, 0]], walls=[piston])
     simulation = Simulation(bodies, dt=0.01)
     simulation.run(steps=50)
     impulse = 3 * 0.5 + 2 / 9 * (1 - math.cos(9 * 0.5))
     assert bodies.motion[1, 1] == pytest.approx(-impulse / 2.0, rel=1e-12)
     packed = triangular(3, 3, mu=0.3)
-    packed.walls[3].load_course = read_course({"table": [[0.0, 1.0], [1.0, 11.0]]})
+    packed.walls[3].load_function = read_time_function({"table": [[0.0, 1.0], [1.0, 11.0]]})
     simulation = settle(packed, dt=0.1, steps=5)
     mean = 1.0 + 10.0 * 0.45  # over the step from 0.4 to 0.5
     assert packed.walls[3].load == pytest.approx(mean)
@@ -116,7 +116,7 @@ def test_a_load_follows_its_course_and_gives_its_impulse():
 def test_gravity_tilts():
     """Under g (sin a, -cos a) with a = t/10 a free grain has the velocity of the integral."""
     bodies = grains([[0, 0, 0]])
-    bodies.gravity_course = in_space((f"{G}*sin(0.1*t)", f"-{G}*cos(0.1*t)"))
+    bodies.gravity_function = in_space((f"{G}*sin(0.1*t)", f"-{G}*cos(0.1*t)"))
     simulation = Simulation(bodies, dt=0.05)
     simulation.run(steps=40)
     expected = [G / 0.1 * (1 - math.cos(0.2)), -G / 0.1 * math.sin(0.2), 0.0]
@@ -136,13 +136,13 @@ def test_a_grain_slides_when_gravity_is_tilted_beyond_friction():
     assert simulation.time == pytest.approx(math.atan(0.4), abs=2e-3)
 
 
-def test_frames_of_courses_are_certified():
-    """Formula, table, rocking and load course: the certificate holds walls against their courses."""
+def test_frames_of_functions_are_certified():
+    """Formula, table, rocking and load function: the certificate holds walls against their functions."""
     walls = [
         floor(drive=Drive(path=in_space((0.0, "0.05*sin(20*t)")))),
         plane([-1, 0, 0], RIGHT, "left", drive=Drive(speed=in_space(({"table": [[0, 0], [0.1, 0.3]]}, 0)))),
         plane([4, 0, 0], -RIGHT, "right", drive=Drive(turn=in_space((0.0, 0.0, "0.2*sin(8*t)")))),
-        plane([0, 4.2, 0], -UP, "lid", mass=2.0, load_course=read_course("5*t")),
+        plane([0, 4.2, 0], -UP, "lid", mass=2.0, load_function=read_time_function("5*t")),
     ]
     bodies = grains([[0, 1, 0], [2.1, 1, 0], [1.0, 2.9, 0]], dimension=2, friction=0.3, gravity=[0, -G, 0], walls=walls)
     simulation = settle(bodies, dt=2e-3)
@@ -197,7 +197,7 @@ def test_mistakes_are_told(words, place, told):
     assert told in str(problem)
 
 
-def test_courses_are_written_as_they_were_read():
+def test_functions_are_written_as_they_were_read():
     scene = rg.Scene(gravity=["sin(t)", -10], grains=[ONE])
     scene.add_plane(
         "a", point=[0, 0], normal=[0, 1], displacement=[{"table": [[0, 0], [1, 2]], "smooth": True}, "t"], angle="t"

@@ -114,7 +114,7 @@ def test_a_formula_that_becomes_complex_is_told_with_its_place_and_time():
 
 
 @pytest.mark.parametrize("stop", [1, 30, 49, 50, 51])
-def test_a_run_with_courses_and_gates_resumes_to_the_bit(tmp_path, stop):
+def test_a_run_with_functions_and_gates_resumes_to_the_bit(tmp_path, stop):
     def scene():
         made = dam()
         made.gravity = ["0.5*sin(30*t)", -G]

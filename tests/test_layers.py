@@ -74,7 +74,8 @@ def test_imports_go_down(room):
         for path in modules()
         if room_of(path) == room
         for other in sorted(imported_rooms(path))
-        if other == "" or (RANK[other] >= RANK[room] and not ((room, other) in SHOWN and "notebook" in path.read_text()))
+        if other == ""
+        or (RANK[other] >= RANK[room] and not ((room, other) in SHOWN and "notebook" in path.read_text()))
     ]
     assert not up, "\n".join(up)
 

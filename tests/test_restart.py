@@ -236,8 +236,8 @@ def test_resume_goes_on_to_a_new_end(tmp_path):
 
 
 def make_old(path) -> None:
-    """Take from a file what was not there before cells, courses, streams and checksums of arrays, and tell its time and
-    gaps as then."""
+    """Take from a file what was not there before cells, functions of time, streams and checksums of arrays, and tell
+    its time and gaps as then."""
     lacks = ("grains", "entered", "left", "mass_left", "removed_part", "slack", "wall_load", "wall_spin")
     with h5py.File(path, "r+") as file:
         series = file["VTKHDF"]

@@ -10,7 +10,7 @@ from builders import RIGHT, UP, exact, grains, plane
 
 import rigidgrains as rg
 from rigidgrains.certificate import check
-from rigidgrains.model.time_functions import in_space, read_course
+from rigidgrains.model.time_functions import in_space, read_time_function
 from rigidgrains.model.walls import Drive
 from rigidgrains.simulation.figures import wall_forces
 from rigidgrains.simulation.simulation import Simulation
@@ -54,7 +54,7 @@ def test_a_servo_wall_follows_its_sides():
     """Sides that part by a formula: the load is stress times their distance at the beginning of each step."""
     left = plane([0, 0, 0], RIGHT, "left")
     right = plane([2, 0, 0], -RIGHT, "right", drive=Drive(path=in_space(("t", 0.0))))
-    lid = plane([0, 9, 0], -UP, "lid", mass=3.0, stress=read_course("5*t"), area=("left", "right"))
+    lid = plane([0, 9, 0], -UP, "lid", mass=3.0, stress=read_time_function("5*t"), area=("left", "right"))
     simulation = Simulation(grains([[1, 0, 0]], walls=[left, right, lid]), dt=0.1)
     speed = 0.0
     for k in range(10):

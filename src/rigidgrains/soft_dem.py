@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from .contacts.contacts import Contacts
 from .detect.candidates import find_candidates
 from .detect.neighbours import Neighbours
+from .laws.contact import contact_velocity
 from .model.bodies import Bodies
 from .model.materials import check_tables
 from .runtime.compiled import kernel
 from .simulation import integrate
-from .solve.kernels import apply_forces, contact_velocity
+from .solve.kernels import apply_forces
 
 Array = NDArray[np.float64]
 

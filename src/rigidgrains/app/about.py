@@ -172,11 +172,11 @@ def _cell(cell: Cell) -> str:
     for a in range(3):
         for b in range(a, 3):
             word = "xyz"[a] + "xyz"[b]
-            if {f"rate.{word}", f"stress.{word}"} & set(cell.courses) or (a == b and "pressure" in cell.courses):
+            if {f"rate.{word}", f"stress.{word}"} & set(cell.functions) or (a == b and "pressure" in cell.functions):
                 continue
             if cell.free[a, b]:
                 text += f"; stress {word} = {cell.stress[a, b]:g}"
             elif cell.rate[a, b]:
                 text += f"; rate {word} = {cell.rate[a, b]:g} 1/s"
-    text += "".join(f"; {name} = {course.words()}" for name, course in cell.courses.items())
+    text += "".join(f"; {name} = {function.words()}" for name, function in cell.functions.items())
     return text + (", shape kept" if cell.isotropic else "")

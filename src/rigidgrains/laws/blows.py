@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ..detect.clusters import root_of
 from ..runtime.compiled import kernel
-from ..solve.kernels import asked_force, contact_velocity, scatter
+from .contact import asked_force, contact_velocity, scatter
 from .rows import Array
 
 LARGEST = 64  # contacts of a chain that is followed

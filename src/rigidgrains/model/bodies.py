@@ -19,7 +19,7 @@ from .law import Law
 from .materials import check_tables
 from .spring import Spring
 from .tables import as_table
-from .time_functions import Courses
+from .time_functions import TimeFunctions
 from .walls import Wall
 
 Array = NDArray[np.float64]
@@ -65,7 +65,7 @@ class Bodies:
                 (0, 3) without a cell
     id        : (n,) number of each grain, the same as long as it is there, and never given again
     springs   : that pull grains; pull : (n, 3) N, their forces in the present step; (0, 3) without any
-    gravity_course : gravity in the course of time; `gravity` is then that of the present step
+    gravity_function : gravity in the course of time; `gravity` is then that of the present step
     scheduled : all walls in the order of the scene, where some come or go at a time; else empty
     events    : what else comes and goes, see events/; None if nothing does
     """
@@ -86,7 +86,7 @@ class Bodies:
     cell: Cell | None = None
     image: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, 3), np.int32))
     id: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-    gravity_course: Courses | None = None
+    gravity_function: TimeFunctions | None = None
     scheduled: list[Wall] = field(default_factory=list)
     events: Comings | None = None
     springs: list[Spring] = field(default_factory=list)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..runtime.compiled import inlined, kernel
-from .time_functions import Course
+from .time_functions import TimeFunction
 
 Array = NDArray[np.float64]
 
@@ -47,7 +47,7 @@ class Cell:
     stress   : (3, 3) Pa (N/m in 2D), prescribed for those; pressure is positive
     isotropic : the diagonal of L is one number: the cell keeps its shape
     inertia  : of the free components, over that of the grains which move along with them
-    courses  : rates and stresses in the course of time by their words, "rate.xy" or "pressure"; `rate` and `stress`
+    functions  : rates and stresses in the course of time by their words, "rate.xy" or "pressure"; `rate` and `stress`
                then hold those of the present step
     """
 
@@ -59,7 +59,7 @@ class Cell:
     stress: Array = field(default_factory=lambda: np.zeros((3, 3)))
     isotropic: bool = False
     inertia: float = 1.0
-    courses: dict[str, Course] = field(default_factory=dict)
+    functions: dict[str, TimeFunction] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.rate, self.stress = np.array(self.rate, dtype=float), np.array(self.stress, dtype=float)
@@ -88,13 +88,13 @@ class Cell:
             raise ValueError("an isotropic cell is free along all its periodic directions; set free there")
         if not 0.0 < self.inertia < np.inf:
             raise ValueError(f"inertia = {self.inertia} moves nothing; give a positive number, such as 1")
-        self.moves = bool(self.rate.any() or self.free.any() or self.courses)
+        self.moves = bool(self.rate.any() or self.free.any() or self.functions)
         self._made_free = self.free.copy()
 
     def prescribe(self, time: float, dt: float) -> None:
         """Set the rates and stresses of the step that begins: means over it, so that the strain is exact."""
-        for words, course in self.courses.items():
-            value, (name, *component) = course.mean(time, dt), words.split(".")
+        for words, function in self.functions.items():
+            value, (name, *component) = function.mean(time, dt), words.split(".")
             if name == "pressure":
                 self.stress[self.periodic, self.periodic] = value
             else:

@@ -10,7 +10,7 @@ import numpy as np
 from .bodies import Bodies
 from .cell import Cell
 from .spring import Spring
-from .time_functions import Lost, Multiple, along, in_space, read_course
+from .time_functions import Lost, Multiple, along, in_space, read_time_function
 from .walls import Wall
 
 WORDS = {"path": "displacement", "speed": "velocity", "turn": "angle", "rate": "rotation"}  # of a drive, of a scene
@@ -35,25 +35,27 @@ def _lost(bodies: Bodies) -> Iterator[tuple[str, tuple[Wall | Spring | Cell | No
         for name, word in WORDS.items():
             if any(map(_is_lost, getattr(wall.drive, name) or ())):
                 yield f"{wall.name}.{word}", (wall, name)
-        for name, word in (("load_course", "load"), ("stress", "stress")):
+        for name, word in (("load_function", "load"), ("stress", "stress")):
             if _is_lost(getattr(wall, name)):
                 yield f"{wall.name}.{word}", (wall, name)
     for spring in bodies.springs:
-        if _is_lost(spring.course):
-            yield f"{spring.name}.displacement", (spring, "course")
-    if any(map(_is_lost, bodies.gravity_course or ())):
-        yield "gravity", (None, "gravity_course")
+        if _is_lost(spring.function):
+            yield f"{spring.name}.displacement", (spring, "function")
+    if any(map(_is_lost, bodies.gravity_function or ())):
+        yield "gravity", (None, "gravity_function")
     if bodies.cell is not None:
-        yield from ((f"cell.{name}", (bodies.cell, name)) for name, one in bodies.cell.courses.items() if _is_lost(one))
+        yield from (
+            (f"cell.{name}", (bodies.cell, name)) for name, one in bodies.cell.functions.items() if _is_lost(one)
+        )
 
 
 def _put(bodies: Bodies, wall: Wall | Spring | Cell | None, name: str, given: Any) -> None:
     if wall is None:
-        bodies.gravity_course = in_space(given)
+        bodies.gravity_function = in_space(given)
     elif isinstance(wall, Cell):
-        wall.courses[name] = read_course(given)
-    elif isinstance(wall, Spring) or name in ("load_course", "stress"):
-        setattr(wall, name, read_course(given))
+        wall.functions[name] = read_time_function(given)
+    elif isinstance(wall, Spring) or name in ("load_function", "stress"):
+        setattr(wall, name, read_time_function(given))
     elif isinstance(given, (tuple, list, np.ndarray)):
         setattr(wall.drive, name, in_space(given))
     elif name in ("turn", "rate"):
@@ -62,5 +64,5 @@ def _put(bodies: Bodies, wall: Wall | Spring | Cell | None, name: str, given: An
         setattr(wall.drive, name, along(wall.normal, given))
 
 
-def _is_lost(course: Any) -> bool:
-    return isinstance(course, Lost) or (isinstance(course, Multiple) and _is_lost(course.course))
+def _is_lost(function: Any) -> bool:
+    return isinstance(function, Lost) or (isinstance(function, Multiple) and _is_lost(function.function))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .time_functions import Course, rebuild_course
+from .time_functions import TimeFunction, rebuild_time_function
 
 if TYPE_CHECKING:
     from .bodies import Bodies
@@ -22,7 +22,7 @@ class Spring:
 
     group, index : the grains, all of the group if index is None
     stiffness : k, N/m; direction : (3,) unit vector
-    course    : displacement X of the free end along the direction (m)
+    function    : displacement X of the free end along the direction (m)
     start     : m, where along the direction the centre of mass was, with X, when the spring was relaxed
     force     : N, k (X - x) in the last step
     """
@@ -32,7 +32,7 @@ class Spring:
     index: list[int] | None
     stiffness: float
     direction: Array
-    course: Course
+    function: TimeFunction
     start: float
     force: float = 0.0
 
@@ -47,7 +47,7 @@ class Spring:
 
     def stretch(self, bodies: Bodies, time: float) -> float:
         """m, X(t) - x with the grains where they are now."""
-        return self.course.value(time) - (self.place(bodies) - self.start)
+        return self.function.value(time) - (self.place(bodies) - self.start)
 
     def place(self, bodies: Bodies) -> float:
         """m, of the centre of mass along the direction."""
@@ -61,12 +61,14 @@ class Spring:
 
     def words(self) -> dict[str, Any]:
         """As plain words and numbers, exact."""
-        return vars(self) | {"direction": self.direction.tolist(), "course": self.course.words()}
+        own = {name: value for name, value in vars(self).items() if name != "function"}
+        return own | {"direction": self.direction.tolist(), "course": self.function.words()}
 
     @classmethod
     def from_words(cls, words: dict[str, Any]) -> Spring:
-        course = rebuild_course(words["course"])
-        return cls(**words | {"direction": np.array(words["direction"]), "course": course})
+        own = {name: value for name, value in words.items() if name != "course"}
+        function = rebuild_time_function(words["course"])
+        return cls(**own | {"direction": np.array(words["direction"]), "function": function})
 
 
 def set_springs(bodies: Bodies, time: float, dt: float) -> None:

@@ -1,4 +1,4 @@
-"""The course of a quantity in time: a constant, a formula, a table, or a function of the user's own."""
+"""Functions of time: a constant, a formula, a table, or a function of the user's own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ POINTS = (0.5, 0.7692346550528415, 0.23076534494715845, 0.953089922969332, 0.046
 WEIGHTS = (0.28444444444444444, 0.23931433524968324, 0.23931433524968324, 0.11846344252809454, 0.11846344252809454)
 
 
-class Course(Protocol):
+class TimeFunction(Protocol):
     """A number that depends on time."""
 
     def value(self, t: float) -> float:
@@ -33,7 +33,7 @@ class Course(Protocol):
         """As it is written in a scene, and in files."""
 
 
-Courses = tuple[Course, Course, Course]
+TimeFunctions = tuple[TimeFunction, TimeFunction, TimeFunction]
 
 
 @dataclass(frozen=True)
@@ -146,27 +146,27 @@ class Function:
 
 @dataclass(frozen=True)
 class Multiple:
-    """A course times a number: a component of a motion along a direction."""
+    """A function times a number: a component of a motion along a direction."""
 
     factor: float
-    course: Course
+    function: TimeFunction
 
     def value(self, t: float) -> float:
-        return self.factor * self.course.value(t)
+        return self.factor * self.function.value(t)
 
     def mean(self, t: float, dt: float) -> float:
-        return self.factor * self.course.mean(t, dt)
+        return self.factor * self.function.mean(t, dt)
 
     def words(self) -> Any:
-        return {"times": self.factor, "course": self.course.words()}
+        return {"times": self.factor, "course": self.function.words()}
 
 
-def gauss_mean(course: Course, t: float, dt: float) -> float:
+def gauss_mean(function: TimeFunction, t: float, dt: float) -> float:
     """Mean over [t, t + dt] by five points: exact to rounding for anything smooth on the scale of a step."""
-    return sum(weight * course.value(t + point * dt) for point, weight in zip(POINTS, WEIGHTS))
+    return sum(weight * function.value(t + point * dt) for point, weight in zip(POINTS, WEIGHTS))
 
 
-def read_course(value: Any) -> Course:
+def read_time_function(value: Any) -> TimeFunction:
     """From a number, a formula, a table or a function; ValueError says what is wrong."""
     if isinstance(value, (Constant, Formula, Table, Function, Multiple)):
         return value
@@ -224,45 +224,45 @@ class Lost:
         return {"function": self.name}
 
 
-def rebuild_course(words: Any) -> Course:
-    """The course that `words` told of; a function is lost."""
+def rebuild_time_function(words: Any) -> TimeFunction:
+    """The function that `words` tells of; one of the user's own is lost."""
     if isinstance(words, dict) and "function" in words:
         return Lost(words["function"])
     if isinstance(words, dict) and "times" in words:
-        return Multiple(words["times"], rebuild_course(words["course"]))
-    return read_course(words)
+        return Multiple(words["times"], rebuild_time_function(words["course"]))
+    return read_time_function(words)
 
 
-def rebuild_courses(words: list[Any] | None) -> Courses | None:
-    """Three courses, None if there are none."""
+def rebuild_time_functions(words: list[Any] | None) -> TimeFunctions | None:
+    """Three functions, None if there are none."""
     if words is None:
         return None
-    x, y, z = (rebuild_course(part) for part in words)
+    x, y, z = (rebuild_time_function(part) for part in words)
     return x, y, z
 
 
-def means(courses: Courses, t: float, dt: float) -> Array:
+def means(functions: TimeFunctions, t: float, dt: float) -> Array:
     """(3,) means over a step."""
-    return np.array([course.mean(t, dt) for course in courses])
+    return np.array([function.mean(t, dt) for function in functions])
 
 
-def values(courses: Courses, t: float) -> Array:
+def values(functions: TimeFunctions, t: float) -> Array:
     """(3,) at a time."""
-    return np.array([course.value(t) for course in courses])
+    return np.array([function.value(t) for function in functions])
 
 
-def in_space(courses: Any) -> Courses:
-    """Three courses from two or three numbers or courses."""
-    full = [*(read_course(course) for course in courses), *[Constant(0.0)] * (3 - len(courses))]
+def in_space(functions: Any) -> TimeFunctions:
+    """Three functions from two or three numbers or functions."""
+    full = [*(read_time_function(function) for function in functions), *[Constant(0.0)] * (3 - len(functions))]
     return full[0], full[1], full[2]
 
 
-def along(direction: Array, course: Any) -> Courses:
+def along(direction: Array, function: Any) -> TimeFunctions:
     """Motion along a direction (3,)."""
-    read = read_course(course)
+    read = read_time_function(function)
     parts = [Multiple(float(x), read) if x else Constant(0.0) for x in direction]
     return parts[0], parts[1], parts[2]
 
 
-def words_of(courses: Courses) -> list[Any]:
-    return [course.words() for course in courses]
+def words_of(functions: TimeFunctions) -> list[Any]:
+    return [function.words() for function in functions]

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .shapes import Plane
-from .time_functions import Constant, Course, Courses, means, values
+from .time_functions import Constant, TimeFunction, TimeFunctions, means, values
 
 Array = NDArray[np.float64]
 
-PIECES = 200  # of the time before a wall appears, over which its courses are added up
+PIECES = 200  # of the time before a wall appears, over which its functions are added up
 
 
 class Shape(Protocol):
@@ -42,14 +42,14 @@ class Shape(Protocol):
 
 @dataclass
 class Drive:
-    """Prescribed motion: constant velocity, harmonic oscillation, rotation about a point, courses in time.
+    """Prescribed motion: constant velocity, harmonic oscillation, rotation about a point, functions of time.
 
     velocity  : (3,) m/s
     amplitude : (3,) m; displacement amplitude * (sin(2 pi frequency t + phase) - sin(phase))
     frequency : Hz
     phase     : rad
-    spin      : (3,) rad/s, about the point `about` (None: the wall's own point); that of the present step with courses
-    path      : displacement (m) from the start; speed : velocity (m/s); both as courses in time
+    spin      : (3,) rad/s, about the point `about` (None: the wall's own point); that of the present step if it varies
+    path      : displacement (m) from the start; speed : velocity (m/s); both as functions of time
     turn      : rotation vector (rad) from the start; rate : angular velocity (rad/s), instead of a constant spin
     """
 
@@ -59,10 +59,10 @@ class Drive:
     phase: float = 0.0
     spin: Array = field(default_factory=lambda: np.zeros(3))
     about: Array | None = None
-    path: Courses | None = None
-    speed: Courses | None = None
-    turn: Courses | None = None
-    rate: Courses | None = None
+    path: TimeFunctions | None = None
+    speed: TimeFunctions | None = None
+    turn: TimeFunctions | None = None
+    rate: TimeFunctions | None = None
 
     def step_velocity(self, time: float, dt: float) -> Array:
         """Mean velocity over [time, time + dt], so that the wall follows its path exactly."""
@@ -78,7 +78,7 @@ class Drive:
         return velocity
 
     def step_spin(self, time: float, dt: float) -> Array:
-        """Mean angular velocity over [time, time + dt], so that the wall is turned as its course says."""
+        """Mean angular velocity over [time, time + dt], so that the wall is turned as its function says."""
         if self.rate is not None:
             return means(self.rate, time, dt)
         if self.turn is None:
@@ -98,7 +98,7 @@ class Wall:
     """One wall. A piston has a finite mass, is guided along its normal and carries a load along that normal.
 
     load : N (per metre of depth in 2D), positive presses the piston along its normal into the grains
-    load_course  : the load in the course of time; `load` is then that of the present step
+    load_function  : the load in the course of time; `load` is then that of the present step
     stress       : Pa (N/m in 2D) in the course of time, times the present area; `load` is then that of the present step
     area         : m^2 (m in 2D), or the names of the walls between which the piston runs, pair by pair
     since, until : s, the wall is there in steps that begin from the one to the other
@@ -112,10 +112,10 @@ class Wall:
     drive: Drive = field(default_factory=Drive)
     mass: float = math.inf
     load: float = 0.0
-    load_course: Course | None = None
+    load_function: TimeFunction | None = None
     since: float = -math.inf
     until: float = math.inf
-    stress: Course | None = None
+    stress: TimeFunction | None = None
     area: float | tuple[str, ...] = ()
     stiffness: float = 0.0
     rest: float = 0.0
@@ -150,8 +150,8 @@ class Wall:
 
     def prescribe(self, time: float, dt: float, others: list[Wall]) -> None:
         """Set load and spin of the step that begins: means over it, so that impulse and angle are exact."""
-        if self.load_course is not None:
-            self.load = self.load_course.mean(time, dt)
+        if self.load_function is not None:
+            self.load = self.load_function.mean(time, dt)
         if self.stress is not None:
             self.load = self.stress.mean(time, dt) * self.present_area(others)
         if self.stiffness:
@@ -162,8 +162,8 @@ class Wall:
     def attach_spring(self, stiffness: float) -> None:
         """A spring of so many N/m that has no force where the piston is now."""
         self.stiffness, self.rest = stiffness, float(self.shape.point @ self.normal)
-        if self.load_course is None and self.stress is None:
-            self.load_course = Constant(self.load)
+        if self.load_function is None and self.stress is None:
+            self.load_function = Constant(self.load)
 
     def spring_force(self, dt: float) -> float:
         """N, k x of the piston's spring, with the piston where it is at the beginning of the step."""

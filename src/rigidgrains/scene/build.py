@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..model import time_functions as course
+from ..model import time_functions
 from ..model.bodies import Bodies, V
 from ..model.cell import Cell
 from ..model.spring import Spring
@@ -49,7 +49,9 @@ def build(scene: Scene, seed: int) -> Bodies:
                     *(np.full(t.number, friction.row(t.material), dtype=np.int32) for t in scene.grains),
                 ]
             ),
-            gravity=None if scene.gravity is None else course.values(course.in_space(scene.gravity), 0.0),
+            gravity=None
+            if scene.gravity is None
+            else time_functions.values(time_functions.in_space(scene.gravity), 0.0),
             walls=walls,
             friction=friction.table(),
             groups={group_name(i, table.name): slices[i] for i, table in enumerate(scene.grains)},
@@ -57,7 +59,7 @@ def build(scene: Scene, seed: int) -> Bodies:
             cell=cell,
         )
     if scene.gravity is not None and moves(scene.gravity):
-        bodies.gravity_course = course.in_space(scene.gravity)
+        bodies.gravity_function = time_functions.in_space(scene.gravity)
     add_streams(scene, bodies, friction, seed)
     check(scene, bodies, slices)
     bodies.force, bodies.torque = pushes(scene, bodies, "force"), pushes(scene, bodies, "torque")
@@ -149,7 +151,7 @@ def springs(scene: Scene, bodies: Bodies) -> list[Spring]:
     for table in scene.spring:
         index = None if table.index is None else list(table.index)
         way = in_space(table.direction)
-        made.append(Spring(table.name, table.grains, index, table.stiffness, way, table.course(), 0.0))
+        made.append(Spring(table.name, table.grains, index, table.stiffness, way, table.function(), 0.0))
         made[-1].start = made[-1].place(bodies)
     return made
 

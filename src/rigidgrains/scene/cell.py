@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from pydantic import Field, ValidationInfo, field_validator
 
-from ..model.time_functions import Course, read_course
+from ..model.time_functions import TimeFunction, read_time_function
 from .confinement import Box
 from .errors import ABSENT, Problem
 from .references import WALLS, Tables, present
@@ -28,7 +28,7 @@ class Matrix(Section):
     """Components of a matrix, as words."""
 
     def present(self) -> dict[str, Any]:
-        """Those that were given: numbers, or courses in time."""
+        """Those that were given: numbers, or functions of time."""
         return {name: value for name in COMPONENTS if (value := getattr(self, name)) is not None}
 
 
@@ -65,7 +65,7 @@ class Cell(Section):
     tilt: Tilt | None = Field(default=None, description="{ xy, xz, yz }: how far b leans along x, c along x and y (m)")
     rate: Components | None = Field(
         default=None,
-        description="{ xx, yy, zz, xy, xz, yz }: prescribed velocity gradient (1/s), numbers or courses; 0 if absent",
+        description="{ xx, yy, zz, xy, xz, yz }: prescribed velocity gradient (1/s), numbers or functions; 0 if absent",
     )
     stress: Components | None = Field(
         default=None,
@@ -163,10 +163,10 @@ class Cell(Section):
             stress += at_start(self.pressure) * np.diag(periodic)
         return MovingCell(
             vectors, lower, periodic, table(self.rate), arranged(free), stress,
-            self.pressure is not None and self.shape == "kept", self.inertia, self.courses(),
+            self.pressure is not None and self.shape == "kept", self.inertia, self.functions(),
         )  # fmt: skip
 
-    def courses(self) -> dict[str, Course]:
+    def functions(self) -> dict[str, TimeFunction]:
         """What is prescribed in the course of time."""
         given = {"pressure": self.pressure}
         for key in ("rate", "stress"):
@@ -187,8 +187,8 @@ def table(components: Matrix | None) -> Array:
 
 
 def at_start(value: Any) -> float:
-    """A number, or what a course in time begins with."""
-    return read_course(value).value(0.0)
+    """A number, or what a function of time begins with."""
+    return read_time_function(value).value(0.0)
 
 
 def conflicts(cell: Any, tables: Tables, gravity: Any, dimension: int) -> Iterator[Problem]:

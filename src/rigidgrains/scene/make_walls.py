@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model import shapes, walls
-from ..model import time_functions as course
+from ..model import shapes, time_functions, walls
 from .confinement import Cylinder, DrivenSurface, Piston, Plane, Surface
 from .friction import FrictionTable
 from .scene import Scene
@@ -29,18 +28,18 @@ def driven(table: DrivenSurface, shape: walls.Shape, friction: FrictionTable) ->
     """A fixed or driven wall."""
     drive = walls.Drive()
     if table.velocity is not None and moves(table.velocity):
-        drive.speed = course.in_space(table.velocity)
+        drive.speed = time_functions.in_space(table.velocity)
     elif table.velocity is not None:
         drive.velocity = in_space(table.velocity)
     if table.displacement is not None:
-        drive.path = course.in_space(table.displacement)
+        drive.path = time_functions.in_space(table.displacement)
     if table.oscillation is not None:
         drive.amplitude = in_space(table.oscillation.amplitude)
         drive.frequency, drive.phase = table.oscillation.frequency, table.oscillation.phase
     if table.rotation is not None and moves(table.rotation):
         drive.rate = about_z(table.rotation)
     elif table.rotation is not None:
-        drive.spin = course.values(about_z(table.rotation), 0.0)
+        drive.spin = time_functions.values(about_z(table.rotation), 0.0)
     if table.angle is not None:
         drive.turn = about_z(table.angle)
     if table.about is not None:
@@ -57,19 +56,19 @@ def piston_wall(table: Piston, friction: FrictionTable) -> walls.Wall:
     if table.mass is not None:
         wall.mass = table.mass
         if table.stress is not None:
-            wall.stress = course.read_course(table.stress)
+            wall.stress = time_functions.read_time_function(table.stress)
             wall.area = table.between or table.area or ()
         if table.load is not None and moves(table.load):
-            wall.load_course = table.load
-        wall.load = 0.0 if table.load is None else course.read_course(table.load).value(0.0)
+            wall.load_function = table.load
+        wall.load = 0.0 if table.load is None else time_functions.read_time_function(table.load).value(0.0)
         if table.stiffness is not None:
             wall.attach_spring(table.stiffness)
     elif table.velocity is not None and moves(table.velocity):
-        wall.drive.speed = course.along(normal, table.velocity)
+        wall.drive.speed = time_functions.along(normal, table.velocity)
     elif table.velocity is not None:
         wall.drive.velocity = table.velocity * normal
     if table.displacement is not None:
-        wall.drive.path = course.along(normal, table.displacement)
+        wall.drive.path = time_functions.along(normal, table.displacement)
     return timed(wall, table)
 
 
@@ -82,9 +81,9 @@ def timed(wall: walls.Wall, table: Surface) -> walls.Wall:
     return wall
 
 
-def about_z(turning: Any) -> course.Courses:
-    """Three courses: one number or course is about z, as in 2D."""
-    return course.in_space(turning if isinstance(turning, tuple) else (0.0, 0.0, turning))
+def about_z(turning: Any) -> time_functions.TimeFunctions:
+    """Three functions: one number or function is about z, as in 2D."""
+    return time_functions.in_space(turning if isinstance(turning, tuple) else (0.0, 0.0, turning))
 
 
 def plane_shape(table: Plane) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 
-from ..model.time_functions import Course, read_course
+from ..model.time_functions import TimeFunction, read_time_function
 from ..solve.aliases import ALIASES
 from .errors import ABSENT, Problem
 from .section import Section
@@ -147,9 +147,9 @@ class Spring(Section):
             message = "give velocity or displacement of the free end, and only one of them"
             yield self.wrong("velocity", message)
 
-    def course(self) -> Course:
+    def function(self) -> TimeFunction:
         """Displacement of the free end."""
-        return read_course(f"{self.velocity!r} * t" if self.displacement is None else self.displacement)
+        return read_time_function(f"{self.velocity!r} * t" if self.displacement is None else self.displacement)
 
 
 class Run(Section):

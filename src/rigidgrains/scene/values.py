@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import PlainSerializer, PlainValidator, StringConstraints, WithJsonSchema
 
-from ..model.time_functions import Constant, Course, read_course
+from ..model.time_functions import Constant, TimeFunction, read_time_function
 
 Array = NDArray[np.float64]
 FARTHEST = 1e100
@@ -140,22 +140,22 @@ def direction(value: Any) -> tuple[float, ...]:
     return tuple(component / length for component in x)
 
 
-def course(value: Any) -> float | Course:
-    """A number, or a course in time: a formula, a table, in Python also a function."""
-    read = read_course(value)
+def time_function(value: Any) -> float | TimeFunction:
+    """A number, or a function of time: a formula, a table, in Python also a function."""
+    read = read_time_function(value)
     return read.number if isinstance(read, Constant) else read
 
 
-def moving_vector(value: Any) -> tuple[float | Course, ...]:
-    """A vector whose components may be courses in time."""
+def moving_vector(value: Any) -> tuple[float | TimeFunction, ...]:
+    """A vector whose components may be functions of time."""
     if not isinstance(value, (list, tuple, np.ndarray)) or len(value) not in (2, 3):
         raise ValueError("must be a vector: a list of as many numbers or formulas as the scene has dimensions")
-    return tuple(course(component) for component in value)
+    return tuple(time_function(component) for component in value)
 
 
 def turning(value: Any) -> Any:
-    """A number or course about z in 2D, a vector of them in 3D."""
-    return moving_vector(value) if isinstance(value, (list, tuple, np.ndarray)) else course(value)
+    """A number or function about z in 2D, a vector of them in 3D."""
+    return moving_vector(value) if isinstance(value, (list, tuple, np.ndarray)) else time_function(value)
 
 
 def moves(value: Any) -> bool:
@@ -189,14 +189,14 @@ def schema(kind: str, **more: Any) -> WithJsonSchema:
 
 
 def plain_words(value: Any) -> Any:
-    """Courses as they are written."""
+    """Functions of time as they are written."""
     if isinstance(value, tuple):
         return [plain_words(part) for part in value]
     return value.words() if value is not None and not isinstance(value, float) else value
 
 
 KINDS = [{"type": "number"}, {"type": "string"}, {"type": "object"}]
-COURSE = {"anyOf": KINDS}
+TIME_FUNCTION = {"anyOf": KINDS}
 NUMBER_LIST = {"type": "array", "items": {"type": "number"}}
 as_list = PlainSerializer(lambda array: array.tolist())
 
@@ -230,13 +230,13 @@ Direction = Annotated[
     schema("array", items={"type": "number"}, minItems=2),
 ]
 written = PlainSerializer(plain_words)
-Timed = Annotated[Any, PlainValidator(course), written, WithJsonSchema(COURSE)]
-TimedVector = Annotated[Any, PlainValidator(moving_vector), written, schema("array", items=COURSE, minItems=2)]
+Timed = Annotated[Any, PlainValidator(time_function), written, WithJsonSchema(TIME_FUNCTION)]
+TimedVector = Annotated[Any, PlainValidator(moving_vector), written, schema("array", items=TIME_FUNCTION, minItems=2)]
 Turning = Annotated[
     Any,
     PlainValidator(turning),
     written,
-    WithJsonSchema({"anyOf": [*KINDS, {"type": "array", "items": COURSE}]}),
+    WithJsonSchema({"anyOf": [*KINDS, {"type": "array", "items": TIME_FUNCTION}]}),
 ]
 Positives = Annotated[Array, PlainValidator(positives), as_list, schema("array", items={"type": "number"})]
 Shares = Annotated[Array, PlainValidator(shares), as_list, schema("array", items={"type": "number"})]

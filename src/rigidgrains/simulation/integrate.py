@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 def free_velocity(bodies: Bodies, time: float, dt: float) -> None:
     """Velocities at the end of the step without contact forces, Eq. (discr-free-veloc); walls follow their drive."""
     n = bodies.count
-    if bodies.gravity_course is not None:
+    if bodies.gravity_function is not None:
         with of("gravity"):
-            bodies.gravity = means(bodies.gravity_course, time, dt)
+            bodies.gravity = means(bodies.gravity_function, time, dt)
     kick = dt * bodies.gravity
     in_parts(lambda first, last: _accelerate(first, last, bodies.motion, kick), n)
     if len(bodies.force):
@@ -56,7 +56,7 @@ def free_velocity(bodies: Bodies, time: float, dt: float) -> None:
 
 @contextmanager
 def of(what: str) -> Iterator[None]:
-    """Say of what a course has no value."""
+    """Say of what a function has no value."""
     try:
         yield
     except NoValue as problem:

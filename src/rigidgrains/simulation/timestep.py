@@ -195,10 +195,10 @@ def _swings(drive: Drive) -> bool:
 
 
 def _drive_speed(drive: Drive) -> float:
-    """m/s, the largest of a driven wall; by a course that of the beginning."""
+    """m/s, the largest of a driven wall; by a function that of the beginning."""
     swing = 2.0 * math.pi * drive.frequency * float(np.linalg.norm(drive.amplitude))
-    by_course = 0.0 if drive.speed is None else float(np.linalg.norm(values(drive.speed, 0.0)))
-    return float(np.linalg.norm(drive.velocity)) + swing + by_course
+    by_function = 0.0 if drive.speed is None else float(np.linalg.norm(values(drive.speed, 0.0)))
+    return float(np.linalg.norm(drive.velocity)) + swing + by_function
 
 
 @kernel

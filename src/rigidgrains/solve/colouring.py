@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 from ..contacts.contacts import gives_way
 from ..contacts.problem import ContactProblem
 from ..detect.colours import COLOURS, Colouring, paint_contacts, sort_by_colour
+from ..laws.contact import collide, push, scatter
 from ..runtime.barrier import meet, share
 from ..runtime.compiled import kernel
 from ..runtime.simd import WIDTH, column_of, next_of, read_rows, rows_from, write_rows
-from .kernels import collide, push, scatter, update
+from .kernels import update
 
 Index = NDArray[np.int32]
 

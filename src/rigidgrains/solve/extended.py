@@ -23,12 +23,12 @@ import math
 
 import numpy as np
 
+from ..laws.contact import asked_force, scatter
 from ..model.cell import drag
 from ..runtime.barrier import meet
 from ..runtime.compiled import inlined, kernel
 from .colouring import shared_colour
 from .flowing import flow_velocity
-from .kernels import asked_force, scatter
 
 
 @kernel

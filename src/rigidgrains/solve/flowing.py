@@ -11,11 +11,11 @@ import math
 
 import numpy as np
 
+from ..laws.contact import asked_force, contact_velocity, scatter
 from ..model.cell import drag
 from ..runtime.barrier import meet
 from ..runtime.compiled import inlined, kernel
 from .colouring import shared_colour
-from .kernels import asked_force, contact_velocity, scatter
 
 
 @inlined

@@ -7,13 +7,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ..laws.shock import opening_law, shock_law
-from ..runtime.compiled import inlined, kernel, law
+from ..laws.contact import collide, put_back, row, scatter
+from ..runtime.compiled import kernel
 from ..runtime.threads import in_parts, total
 
 Array = NDArray[np.float64]
-
-shock, opening = law(shock_law), law(opening_law)
 
 
 @kernel
@@ -31,101 +29,6 @@ def update(c, motion, pairs, geometry, forces, dt, rate, opens=False):  # type: 
     d_n, d_x, d_y, d_z = new[0] - old[0], new[1] - old[1], new[2] - old[2], new[3] - old[3]
     r_n, r_x, r_y, r_z = new
     return d_n * d_n + d_x * d_x + d_y * d_y + d_z * d_z, r_n * r_n + r_x * r_x + r_y * r_y + r_z * r_z
-
-
-@inlined
-def collide(a, b, contact, old, dt, rate, opens):  # type: ignore[no-untyped-def]
-    """Both bodies and the force after the shock law, from those before; for one contact, or for one in each lane.
-
-    a, b    : motion rows of bodies 0 and 1
-    contact : geometry row
-    old     : R_n and R_t (3)
-    opens   : whether contacts open as they slide
-    The velocities contain the contact's own force R. Since V = U + M_c^-1 R dt, Eq. (discr-contact-accel2), the force
-    that makes it stick, -(m/dt) (g/dt + U), is R - (m/dt) (g/dt + V): nothing has to be taken out first.
-    """
-    n_x, n_y, n_z, gap, m_n, m_t, mu, _ = contact
-    v_n, v_x, v_y, v_z = velocity(a, b, n_x, n_y, n_z)
-    new = asked_force(old[0], old[1], old[2], old[3], v_n, v_x, v_y, v_z, gap, m_n, m_t, mu, rate, opens)
-    # Eq. (generalized-R): the change at once to both bodies
-    p_n, p_x, p_y, p_z = dt * (new[0] - old[0]), dt * (new[1] - old[1]), dt * (new[2] - old[2]), dt * (new[3] - old[3])
-    a, b = push(a, b, n_x, n_y, n_z, p_n, p_x, p_y, p_z)
-    return a, b, new
-
-
-@inlined
-def velocity(a, b, n_x, n_y, n_z):  # type: ignore[no-untyped-def]
-    """V_n and V_t (3) of two bodies: Eq. (contact-veloc) with levers along n, V = v1 - v0 - (s0 + s1) x n."""
-    s_x, s_y, s_z = a[3] + b[3], a[4] + b[4], a[5] + b[5]
-    v_x = b[0] - a[0] - (s_y * n_z - s_z * n_y)
-    v_y = b[1] - a[1] - (s_z * n_x - s_x * n_z)
-    v_z = b[2] - a[2] - (s_x * n_y - s_y * n_x)
-    v_n = v_x * n_x + v_y * n_y + v_z * n_z
-    return v_n, v_x - v_n * n_x, v_y - v_n * n_y, v_z - v_n * n_z
-
-
-@inlined
-def push(a, b, n_x, n_y, n_z, p_n, p_x, p_y, p_z):  # type: ignore[no-untyped-def]
-    """Both bodies after an impulse p_n n + p_t: Eq. (generalized-R), torque -lever n x R on either."""
-    t_x, t_y, t_z = n_y * p_z - n_z * p_y, n_z * p_x - n_x * p_z, n_x * p_y - n_y * p_x
-    p_x, p_y, p_z = p_x + p_n * n_x, p_y + p_n * n_y, p_z + p_n * n_z
-    return (
-        (
-            a[0] - a[6] * p_x, a[1] - a[6] * p_y, a[2] - a[6] * p_z,
-            a[3] - a[7] * t_x, a[4] - a[7] * t_y, a[5] - a[7] * t_z, a[6], a[7],
-        ),
-        (
-            b[0] + b[6] * p_x, b[1] + b[6] * p_y, b[2] + b[6] * p_z,
-            b[3] - b[7] * t_x, b[4] - b[7] * t_y, b[5] - b[7] * t_z, b[6], b[7],
-        ),
-    )  # fmt: skip
-
-
-@inlined
-def row(table, k):  # type: ignore[no-untyped-def]
-    """A row of a table with eight columns."""
-    return (
-        table[k, 0], table[k, 1], table[k, 2], table[k, 3], table[k, 4], table[k, 5], table[k, 6], table[k, 7],
-    )  # fmt: skip
-
-
-@inlined
-def put_back(motion, i, body):  # type: ignore[no-untyped-def]
-    """v and s of a body."""
-    motion[i, 0], motion[i, 1], motion[i, 2] = body[0], body[1], body[2]
-    motion[i, 3], motion[i, 4], motion[i, 5] = body[3], body[4], body[5]
-
-
-@inlined
-def asked_force(  # type: ignore[no-untyped-def]
-    old_n, old_x, old_y, old_z, v_n, v_x, v_y, v_z, gap, m_n, m_t, mu, rate, opens
-):
-    """R_n and R_t (3) that the shock law asks for, from the present R and V of a contact."""
-    # Eq. (noslipRnew), with m_n and m_t in place of M_c
-    a = m_t * rate
-    r_n = old_n - m_n * rate * (v_n + gap * rate)
-    r_x = old_x - a * v_x
-    r_y = old_y - a * v_y
-    r_z = old_z - a * v_z
-    r_tt = r_x * r_x + r_y * r_y + r_z * r_z
-    if opens:
-        r_n = opening(r_n, r_tt, mu, m_n / m_t)
-    r_n, factor = shock(r_n, r_tt, mu)
-    return r_n, factor * r_x, factor * r_y, factor * r_z
-
-
-@kernel
-def contact_velocity(i, j, motion, n_x, n_y, n_z):  # type: ignore[no-untyped-def]
-    """V_n and V_t (3) of bodies i and j."""
-    return velocity(row(motion, i), row(motion, j), n_x, n_y, n_z)
-
-
-@kernel
-def scatter(i, j, motion, n_x, n_y, n_z, p_n, p_x, p_y, p_z):  # type: ignore[no-untyped-def]
-    """Give both bodies an impulse p_n n + p_t."""
-    a, b = push(row(motion, i), row(motion, j), n_x, n_y, n_z, p_n, p_x, p_y, p_z)
-    put_back(motion, i, a)
-    put_back(motion, j, b)
 
 
 def total_force(forces: Array) -> float:

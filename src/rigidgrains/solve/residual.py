@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contacts.problem import ContactProblem
+from ..laws.contact import asked_force, collide, contact_velocity
 from ..runtime.compiled import inlined, kernel
 from ..runtime.simd import WIDTH, choose, column_of, lanes_of, lanes_with, max_of, read_rows, rows_from, sum_of
 from ..runtime.threads import in_parts, total
 from . import extended, flowing
-from .kernels import asked_force, collide, contact_velocity, total_force
+from .kernels import total_force
 
 Array = NDArray[np.float64]
 

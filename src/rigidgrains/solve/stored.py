@@ -5,8 +5,8 @@ The same numbers in the same order as `kernels.sweep`, and so the same bits, 1.1
 
 from __future__ import annotations
 
+from ..laws.contact import collide, put_back, row
 from ..runtime.compiled import kernel
-from .kernels import collide, put_back, row
 
 
 @kernel

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contacts.problem import ContactProblem
+from ..laws.contact import contact_velocity
 from ..runtime.compiled import kernel
 from ..runtime.threads import in_parts, total
-from .kernels import contact_velocity
 from .residual import room_of, rounding, strongest
 
 Array = NDArray[np.float64]

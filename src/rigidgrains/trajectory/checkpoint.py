@@ -21,7 +21,7 @@ from ..events.events import Events
 from ..model.bodies import Bodies
 from ..model.recall import recall
 from ..model.spring import Spring, pulls
-from ..model.time_functions import rebuild_course, rebuild_courses, words_of
+from ..model.time_functions import rebuild_time_function, rebuild_time_functions, words_of
 from ..runtime.version import __version__
 from ..simulation.report import Tally
 from ..simulation.timestep import AutoStep, Clock
@@ -94,9 +94,9 @@ def pack(simulation: Simulation) -> tuple[Arrays, str]:
         "dimension": bodies.dimension,
         "walls": json.loads(wall_table.describe(bodies.all_walls)),
         "stage": None if bodies.events is None else bodies.events.pack(bodies),
-        "gravity": None if bodies.gravity_course is None else words_of(bodies.gravity_course),
+        "gravity": None if bodies.gravity_function is None else words_of(bodies.gravity_function),
         "springs": [spring.words() for spring in bodies.springs],
-        "cell": {} if bodies.cell is None else {name: one.words() for name, one in bodies.cell.courses.items()},
+        "cell": {} if bodies.cell is None else {name: one.words() for name, one in bodies.cell.functions.items()},
         "laws": law_table.describe(bodies.laws),
         "groups": {name: [part.start, part.stop] for name, part in bodies.groups.items()},
         "builds": near.builds,
@@ -129,10 +129,10 @@ def unpack(
     own: dict[str, Any] = {name: arrays[name] for name in BODY if name in arrays}
     bodies = Bodies(words["dimension"], **own, walls=walls, groups=groups, laws=laws, cell=cell_table.rebuild(arrays))
     bodies.image = arrays.get("image", bodies.image)
-    bodies.gravity_course = rebuild_courses(words.get("gravity"))
+    bodies.gravity_function = rebuild_time_functions(words.get("gravity"))
     bodies.springs = [Spring.from_words(spring) for spring in words.get("springs", [])]
     if bodies.cell is not None:
-        bodies.cell.courses = {name: rebuild_course(one) for name, one in words.get("cell", {}).items()}
+        bodies.cell.functions = {name: rebuild_time_function(one) for name, one in words.get("cell", {}).items()}
     bodies.pull = pulls(bodies)
     if words.get("stage") is not None:
         bodies.events = Events.unpack(bodies, words["stage"])

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.shapes import Cylinder, Plane, Plate
-from ..model.time_functions import rebuild_course, rebuild_courses, words_of
+from ..model.time_functions import rebuild_time_function, rebuild_time_functions, words_of
 from ..model.walls import Drive, Wall
 from .errors import Mismatch
 
 Array = NDArray[np.float64]
 
-COURSES = ("path", "speed", "turn", "rate")  # of a drive
+TIME_FUNCTIONS = ("path", "speed", "turn", "rate")  # of a drive
 PLACEMENT = ("wall_point", "wall_normal", "wall_along", "wall_about", "wall_spin", "wall_load")
 
 
@@ -57,17 +57,17 @@ def _describe(wall: Wall) -> dict[str, Any]:
     if isinstance(shape, Cylinder):
         words |= {"radius": float(shape.radius), "inside": bool(shape.inside), "half": float(shape.half)}
     if wall.guided:
-        constant = wall.load_course is None and wall.stress is None
+        constant = wall.load_function is None and wall.stress is None
         words |= {"mass": float(wall.mass), "load": float(wall.load) if constant else 0.0}
     if wall.stress is not None:
         words |= {"stress": wall.stress.words(), "area": wall.area if isinstance(wall.area, float) else list(wall.area)}
-    if wall.load_course is not None:
-        words["load_course"] = wall.load_course.words()
+    if wall.load_function is not None:
+        words["load_course"] = wall.load_function.words()
     if wall.stiffness:
         words |= {"stiffness": wall.stiffness, "rest": wall.rest}
     words |= {name: getattr(wall, name) for name in ("since", "until") if math.isfinite(getattr(wall, name))}
     drive = wall.drive
-    words |= {name: words_of(getattr(drive, name)) for name in COURSES if getattr(drive, name) is not None}
+    words |= {name: words_of(getattr(drive, name)) for name in TIME_FUNCTIONS if getattr(drive, name) is not None}
     turns = drive.turn is not None or drive.rate is not None
     return words | {
         "velocity": drive.velocity.tolist(),
@@ -90,8 +90,8 @@ def _rebuild(words: dict[str, Any], at: dict[str, Array]) -> Wall:
         shape = Cylinder(point, normal, float(words["radius"]), bool(words["inside"]), float(words["half"]))
     else:
         raise Mismatch(f"it has a wall of the unknown shape {words['shape']!r}")
-    courses = {name: rebuild_courses(words.get(name)) for name in COURSES}
-    turns = courses["turn"] is not None or courses["rate"] is not None
+    functions = {name: rebuild_time_functions(words.get(name)) for name in TIME_FUNCTIONS}
+    turns = functions["turn"] is not None or functions["rate"] is not None
     drive = Drive(
         _vector(words["velocity"]),
         _vector(words["amplitude"]),
@@ -99,14 +99,14 @@ def _rebuild(words: dict[str, Any], at: dict[str, Array]) -> Wall:
         float(words["phase"]),
         at["wall_spin"] if turns else _vector(words["spin"]),
         None if np.isnan(about[0]) else about,
-        **courses,
+        **functions,
     )
-    mass, load, course = float(words.get("mass", math.inf)), float(words.get("load", 0.0)), None
+    mass, load, function = float(words.get("mass", math.inf)), float(words.get("load", 0.0)), None
     if "load_course" in words:
-        course, load = rebuild_course(words["load_course"]), float(at["wall_load"] @ normal)
+        function, load = rebuild_time_function(words["load_course"]), float(at["wall_load"] @ normal)
     stress, area = None, words.get("area", ())
     if "stress" in words:
-        stress, load = rebuild_course(words["stress"]), float(at["wall_load"] @ normal)
+        stress, load = rebuild_time_function(words["stress"]), float(at["wall_load"] @ normal)
     more = {name: float(words[name]) for name in ("since", "until", "stiffness", "rest") if name in words}
     return Wall(
         str(words["name"]),
@@ -115,7 +115,7 @@ def _rebuild(words: dict[str, Any], at: dict[str, Array]) -> Wall:
         drive,
         mass,
         load,
-        course,
+        function,
         **more,
         stress=stress,
         area=area if isinstance(area, float) else tuple(area),

@@ -1,4 +1,4 @@
-"""Courses in time: formulas and tables, their values and means."""
+"""Functions of time: formulas and tables, their values and means."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rigidgrains.model.formula import compile_formula, evaluate
-from rigidgrains.model.time_functions import Formula, Table, gauss_mean, read_course
+from rigidgrains.model.time_functions import Formula, Table, gauss_mean, read_time_function
 
 
 @pytest.mark.parametrize(
@@ -119,9 +119,9 @@ def test_a_table_is_linear_or_smooth_and_constant_beyond_its_ends():
 
 
 def test_the_mean_of_a_formula_is_its_integral():
-    course = Formula("exp(-t)*sin(3*t)")
+    function = Formula("exp(-t)*sin(3*t)")
     rule = lambda t: -math.exp(-t) * (math.sin(3 * t) + 3 * math.cos(3 * t)) / 10.0  # noqa: E731
-    assert gauss_mean(course, 0.3, 0.2) == pytest.approx((rule(0.5) - rule(0.3)) / 0.2, rel=1e-12)
+    assert gauss_mean(function, 0.3, 0.2) == pytest.approx((rule(0.5) - rule(0.3)) / 0.2, rel=1e-12)
 
 
 def test_a_number_too_large_is_told_in_words():
@@ -136,7 +136,7 @@ def test_a_function_that_fails_is_named_with_its_time(wrong):
     def ramp(t):
         return t if t < 2.0 else wrong(t)
 
-    course = read_course(ramp)
-    assert course.value(1.5) == 1.5
+    function = read_time_function(ramp)
+    assert function.value(1.5) == 1.5
     with pytest.raises(ValueError, match=r"function 'ramp' has no value at t = 2\.5 s"):
-        course.value(2.5)
+        function.value(2.5)
