@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.bodies import Bodies, S, V
+from ..model.bodies import Bodies
+from ..model.columns import S, V
 from ..model.sizes import Size, draw_radii, size_from_words, size_words
 from .errors import StageError
 from .population import Crowd

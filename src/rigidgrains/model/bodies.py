@@ -15,6 +15,7 @@ from ..runtime.compiled import kernel
 from ..runtime.memory import on_lines
 from ..runtime.threads import in_parts
 from .cell import Cell, make_cell_rows
+from .columns import INV_MASS, INV_SPIN, S, V
 from .law import Law
 from .materials import check_tables
 from .spring import Spring
@@ -24,8 +25,6 @@ from .walls import Wall
 
 Array = NDArray[np.float64]
 
-# Columns of a motion row: 64 bytes, all that a contact update needs of a body.
-V, S, INV_MASS, INV_SPIN = slice(0, 3), slice(3, 6), 6, 7
 INERTIA = {2: 2.0, 3: 2.5}  # m r^2 / I of a disk and of a sphere
 
 

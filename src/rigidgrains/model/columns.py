@@ -1,4 +1,8 @@
-"""The columns of the contact tables by their names: what a law, a criterion or an observer reads, and may write."""
+"""The columns of the tables of bodies and contacts by their names, for kernels and for users.
+
+Kernels index with the numbers below, which the compiler knows; laws, criteria and observers read and write the named
+views of `ContactColumns`.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+# Columns of `motion`, one row per body: velocity v, s = lever * spin (m/s), 1/m and lever^2/I (1/kg)
+V_X, V_Y, V_Z, S_X, S_Y, S_Z, INV_MASS, INV_SPIN = range(8)
+V, S = slice(V_X, V_Z + 1), slice(S_X, S_Z + 1)
+# Columns of `geometry`, one row per contact: normal, gap that the shock law closes (m), masses (kg), friction, gap (m)
+N_X, N_Y, N_Z, TO_CLOSE, M_N, M_T, MU, GAP = range(8)
+N = slice(N_X, N_Z + 1)
+# Columns of `forces`, one row per contact: R_n, R_t (N); where laws resist rolling, Q = torque over the lever (N)
+R_N, R_X, R_Y, R_Z, Q_X, Q_Y, Q_Z = range(7)
+R_T, Q = slice(R_X, R_Z + 1), slice(Q_X, Q_Z + 1)
+# Components of a position, or of any vector
+X, Y, Z = range(3)
 
 
 class Column:
@@ -40,11 +56,13 @@ class ContactColumns:
     Signs: n points from body 0 to body 1, forces act on body 1; V_n < 0 approaches, g < 0 overlaps.
     """
 
-    normal = Column("geometry", slice(0, 3), "(c, 3) n, unit vectors from body 0 to body 1.")
-    to_close = Column("geometry", 3, "(c,) m, the gap that the shock law closes: it demands V_n >= -to_close/dt.")
-    normal_mass = Column("geometry", 4, "(c,) kg, m_n.")
-    tangential_mass = Column("geometry", 5, "(c,) kg, m_t.")
-    friction = Column("geometry", 6, "(c,) mu, 0 to inf.")
-    gap = Column("geometry", 7, "(c,) m, g at the beginning of the step, negative for an overlap.")
-    repulsion = Column("forces", 0, "(c,) N, what presses the surfaces together: R_n, and the attraction if any.")
-    tangential_force = Column("forces", slice(1, 4), "(c, 3) N, R_t on body 1.")
+    normal = Column("geometry", N, "(c, 3) n, unit vectors from body 0 to body 1.")
+    to_close = Column(
+        "geometry", TO_CLOSE, "(c,) m, the gap that the shock law closes: it demands V_n >= -to_close/dt."
+    )
+    normal_mass = Column("geometry", M_N, "(c,) kg, m_n.")
+    tangential_mass = Column("geometry", M_T, "(c,) kg, m_t.")
+    friction = Column("geometry", MU, "(c,) mu, 0 to inf.")
+    gap = Column("geometry", GAP, "(c,) m, g at the beginning of the step, negative for an overlap.")
+    repulsion = Column("forces", R_N, "(c,) N, what presses the surfaces together: R_n, and the attraction if any.")
+    tangential_force = Column("forces", R_T, "(c, 3) N, R_t on body 1.")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..model.bodies import INV_SPIN, top_speed
+from ..model.bodies import top_speed
+from ..model.columns import INV_SPIN
 from ..simulation.triggers import Observer, StopRun
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from ..laws.shock import general_shock_law
-from ..model.bodies import Bodies, S
+from ..model.bodies import Bodies
+from ..model.columns import S
 from ..model.shapes import Plane
 from ..model.walls import Wall
 from ..simulation.simulation import Simulation

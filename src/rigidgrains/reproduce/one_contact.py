@@ -16,7 +16,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Polygon
 from numpy.typing import NDArray
 
-from ..model.bodies import Bodies, S
+from ..model.bodies import Bodies
+from ..model.columns import S
 from ..simulation.simulation import Simulation
 from ..solve.criteria import FixedSweeps
 from ..solve.sweeps import Sweeps

@@ -15,7 +15,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from ..contacts.contacts import Contacts
-from ..model.bodies import INV_SPIN, Bodies, S, V
+from ..model.bodies import Bodies
+from ..model.columns import INV_SPIN, S, V
 from ..model.shapes import Plane
 from ..model.walls import Wall
 from ..scene import Scene

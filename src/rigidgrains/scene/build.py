@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..model import time_functions
-from ..model.bodies import Bodies, V
+from ..model.bodies import Bodies
 from ..model.cell import Cell
+from ..model.columns import V
 from ..model.spring import Spring
 from ..model.walls import Wall
 from .checks import Groups, cell_mistakes, mass_mistakes, overlap_mistakes, wall_mistakes

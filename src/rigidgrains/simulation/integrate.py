@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..model.bodies import Bodies, S, V
+from ..model.bodies import Bodies
+from ..model.columns import S, V
 from ..model.deforming import deform, free_flow
 from ..model.formula import NoValue
 from ..model.shapes import Cylinder

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..detect.neighbours import Neighbours
-from ..model.bodies import Bodies, V, top_speed
+from ..model.bodies import Bodies, top_speed
+from ..model.columns import V
 from ..model.deforming import strain_rates
 from ..model.shapes import Cylinder, Plane
 from ..model.time_functions import values

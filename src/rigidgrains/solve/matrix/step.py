@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ...contacts.problem import ContactProblem
-from ...model.bodies import INV_MASS, INV_SPIN, S, V
+from ...model.columns import INV_MASS, INV_SPIN, S, V
 from ..kernels import apply_forces
 from .problem import GlobalProblem, Info, LocalProblem
 
