@@ -22,8 +22,7 @@ def test_functions_that_are_not_compiled_have_types():
         f"{module}:{function.lineno}: {function.name} has no annotations; only kernels may go without"
         for module, path in MODULES.items()
         for function in functions(ast.parse(path.read_text(encoding="utf-8")))
-        if not annotated(function) and not compiled(function)
-        and not TEXTS & {(module, "*"), (module, function.name)}
+        if not annotated(function) and not compiled(function) and not TEXTS & {(module, "*"), (module, function.name)}
     ]
     assert not bare, "\n".join(bare)
 
@@ -47,7 +46,12 @@ def compiled(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 @pytest.mark.parametrize(
     ("text", "typed"),
-    [("def f(x): pass", False), ("def f(): pass", False), ("def f() -> None: pass", True), ("def f(*x: int): pass", True)],
+    [
+        ("def f(x): pass", False),
+        ("def f(): pass", False),
+        ("def f() -> None: pass", True),
+        ("def f(*x: int): pass", True),
+    ],
 )
 def test_annotations_are_seen(text, typed):
     [function] = functions(ast.parse(text))

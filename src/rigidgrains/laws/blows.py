@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ..detect.clusters import root_of
 from ..runtime.compiled import kernel
-from .contact import asked_force, contact_velocity, scatter
+from .contact import contact_velocity, coulomb, scatter
 from .rows import Array
 
 LARGEST = 64  # contacts of a chain that is followed
@@ -196,10 +196,9 @@ def _solve(
             i, j, n_x, n_y, n_z = pairs[c, 0], pairs[c, 1], geometry[c, 0], geometry[c, 1], geometry[c, 2]
             v_n, v_x, v_y, v_z = _velocity(c, pairs, motion, geometry, drift)
             m_n, m_t, mu = geometry[c, 4], geometry[c, 5], geometry[c, 6]
-            new = asked_force(
-                q[c, 0], q[c, 1], q[c, 2], q[c, 3], v_n, v_x - goal[c, 1], v_y - goal[c, 2], v_z - goal[c, 3],
-                -goal[c, 0], m_n, m_t, mu, 1.0, False,
-            )  # fmt: skip
+            lacks = v_n, v_x - goal[c, 1], v_y - goal[c, 2], v_z - goal[c, 3]
+            contact = n_x, n_y, n_z, -goal[c, 0], m_n, m_t, mu, 0.0
+            new = coulomb((q[c, 0], q[c, 1], q[c, 2], q[c, 3]), lacks, contact, 1.0)
             d_n, d_x, d_y, d_z = new[0] - q[c, 0], new[1] - q[c, 1], new[2] - q[c, 2], new[3] - q[c, 3]
             q[c, 0], q[c, 1], q[c, 2], q[c, 3] = new
             scatter(i, j, motion, n_x, n_y, n_z, d_n, d_x, d_y, d_z)
