@@ -110,9 +110,7 @@ class Springs:
 
 
 @kernel
-def spring_forces(  # type: ignore[no-untyped-def]
-    pairs, geometry, motion, springs, forces, grains, dt, kappa, gamma, tangential, wall, least
-):
+def spring_forces(pairs, geometry, motion, springs, forces, grains, dt, kappa, gamma, tangential, wall, least):
     """Contact forces (c, 4) from gaps and velocities; `springs` (c, 4) holds R_n and the tangential springs.
 
     least : smallest normal force; 0 forbids pulling, -inf makes bonds
@@ -141,7 +139,7 @@ def spring_forces(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def measure_pairs(pairs, position, radius, geometry):  # type: ignore[no-untyped-def]
+def measure_pairs(pairs, position, radius, geometry):
     """Gap and normal of the rows whose bodies are both grains."""
     for c in range(len(pairs)):
         i, j = pairs[c, 0], pairs[c, 1]

@@ -8,7 +8,7 @@ from ..runtime.compiled import inlined, kernel
 
 
 @kernel
-def fill_pairs(  # type: ignore[no-untyped-def]
+def fill_pairs(
     begin, end, start, partner, image, shifts, row, position, radius, motion, material, friction, part, slack, pairs,
     images, geometry, forces,
 ):  # fmt: skip
@@ -32,7 +32,7 @@ def fill_pairs(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def fill_wall(  # type: ignore[no-untyped-def]
+def fill_wall(
     grains, body, stride, gap, sink, normal, motion, material, friction, part, slack, pairs, geometry, forces,
 ):  # fmt: skip
     """Contact rows of one wall: every contact with the same body, or each with its own surface element."""
@@ -46,7 +46,7 @@ def fill_wall(  # type: ignore[no-untyped-def]
 
 
 @inlined
-def fill_row(c, i, j, n_x, n_y, n_z, g, part, slack, mu, motion, pairs, geometry, forces):  # type: ignore[no-untyped-def]
+def fill_row(c, i, j, n_x, n_y, n_z, g, part, slack, mu, motion, pairs, geometry, forces):
     """One contact: its bodies, its geometry, and the force that has waited there, turned to the new normal."""
     r_n, x, y, z = geometry[c, 0], geometry[c, 1], geometry[c, 2], geometry[c, 3]
     pairs[c, 0], pairs[c, 1] = i, j
@@ -70,7 +70,7 @@ def fill_row(c, i, j, n_x, n_y, n_z, g, part, slack, mu, motion, pairs, geometry
 
 
 @kernel
-def bring_over(begin, end, origin, forces, to):  # type: ignore[no-untyped-def]
+def bring_over(begin, end, origin, forces, to):
     """Forces of some contacts, from the rows `origin` they had before to those they have now; 0 for new ones."""
     for c in range(begin, end):
         last = origin[c, 0]
@@ -79,7 +79,7 @@ def bring_over(begin, end, origin, forces, to):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def deepest(first, last, geometry):  # type: ignore[no-untyped-def]
+def deepest(first, last, geometry):
     """The largest overlap of some contacts (m)."""
     most = 0.0
     for c in range(first, last):

@@ -243,7 +243,7 @@ def _relative_speeds(
 
 
 @kernel
-def _towards(k, i, normal, velocity, motion):  # type: ignore[no-untyped-def]
+def _towards(k, i, normal, velocity, motion):
     """Speed of the k-th listed grain, which is i, towards a surface, whose velocity is one for all or one for each."""
     at = k if len(velocity) > 1 else 0
     x, y, z = motion[i, 0] - velocity[at, 0], motion[i, 1] - velocity[at, 1], motion[i, 2] - velocity[at, 2]
@@ -251,14 +251,14 @@ def _towards(k, i, normal, velocity, motion):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def approach(grains, normal, velocity, motion, speed):  # type: ignore[no-untyped-def]
+def approach(grains, normal, velocity, motion, speed):
     """Speed of each listed grain towards a surface."""
     for k in range(grains.size):
         speed[k] = _towards(k, grains[k], normal, velocity, motion)
 
 
 @kernel
-def raise_approach(grains, normal, velocity, motion, speed):  # type: ignore[no-untyped-def]
+def raise_approach(grains, normal, velocity, motion, speed):
     """Raise A_i of each listed grain to its speed towards or away from a surface."""
     for k in range(grains.size):
         i = grains[k]
@@ -266,7 +266,7 @@ def raise_approach(grains, normal, velocity, motion, speed):  # type: ignore[no-
 
 
 @kernel
-def choose_near(grains, gap, normal, last, sink, speed, margin, ahead, first, row):  # type: ignore[no-untyped-def]
+def choose_near(grains, gap, normal, last, sink, speed, margin, ahead, first, row):
     """Number the candidates among the grains near a wall, from row `first` on; returns which they are, and theirs."""
     keep, count = np.empty(grains.size, np.int32), 0
     for k in range(grains.size):
@@ -279,7 +279,7 @@ def choose_near(grains, gap, normal, last, sink, speed, margin, ahead, first, ro
 
 
 @kernel
-def meets_unseen(grains, gap, sink, normal, velocity, row, motion, dt, least):  # type: ignore[no-untyped-def]
+def meets_unseen(grains, gap, sink, normal, velocity, row, motion, dt, least):
     """True when some grain near a wall without a contact row overlaps with it after this step, Eq. (gap-change)."""
     for k in range(grains.size):
         if row[k] < 0 and gap[k] + sink[k] - dt * _towards(k, grains[k], normal, velocity, motion) < -least:
@@ -288,7 +288,7 @@ def meets_unseen(grains, gap, sink, normal, velocity, row, motion, dt, least):  
 
 
 @kernel
-def relative_speed(begin, end, start, partner, motion, square):  # type: ignore[no-untyped-def]
+def relative_speed(begin, end, start, partner, motion, square):
     """Raise A_i^2 to the largest relative speed, squared, of any listed neighbour, for the pairs of some grains."""
     for i in range(begin, end):
         top = 0.0
@@ -306,9 +306,7 @@ def relative_speed(begin, end, start, partner, motion, square):  # type: ignore[
 
 
 @kernel
-def choose_pairs(  # type: ignore[no-untyped-def]
-    begin, end, start, partner, image, shifts, position, radius, speed, margin, ahead, colour, counts
-):
+def choose_pairs(begin, end, start, partner, image, shifts, position, radius, speed, margin, ahead, colour, counts):
     """Mark the candidates among the pairs of some grains by the sign of their colours, and count those of each."""
     for i in range(begin, end):
         for k in range(start[i], start[i + 1]):
@@ -326,7 +324,7 @@ def choose_pairs(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def number_pairs(begin, end, first, start, colour, last, origin):  # type: ignore[no-untyped-def]
+def number_pairs(begin, end, first, start, colour, last, origin):
     """Rows of the candidates among the pairs of some grains, from `first` on in each colour; what they were before."""
     for k in range(start[begin], start[end]):
         own = colour[k]
@@ -339,9 +337,7 @@ def number_pairs(begin, end, first, start, colour, last, origin):  # type: ignor
 
 
 @kernel
-def closes_unseen(  # type: ignore[no-untyped-def]
-    begin, end, start, partner, image, shifts, row, position, radius, motion, dt, least
-):
+def closes_unseen(begin, end, start, partner, image, shifts, row, position, radius, motion, dt, least):
     """True when some listed pair without a contact row overlaps after this step, by Eq. (dx)."""
     for i in range(begin, end):
         for k in range(start[i], start[i + 1]):

@@ -66,7 +66,7 @@ def unite(pairs: Index, joined: NDArray[np.bool_], bodies: int) -> Index:
 
 
 @kernel
-def root_of(label, i):  # type: ignore[no-untyped-def]
+def root_of(label, i):
     """Follow a grain to its root, halving the path on the way."""
     while label[i] != i:
         label[i] = label[label[i]]
@@ -75,7 +75,7 @@ def root_of(label, i):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _unite(pairs, joined, label):  # type: ignore[no-untyped-def]
+def _unite(pairs, joined, label):
     """Join the grains of each marked contact; roots are the lowest numbers."""
     for c in range(len(pairs)):
         if joined[c] and pairs[c, 1] < label.size:
@@ -84,7 +84,7 @@ def _unite(pairs, joined, label):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _number(label):  # type: ignore[no-untyped-def]
+def _number(label):
     """Turn roots into numbers from 0. A root comes before its grains."""
     count = 0
     for i in range(label.size):
@@ -98,7 +98,7 @@ def _number(label):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _bound(label, along, radius, low, high, extent):  # type: ignore[no-untyped-def]
+def _bound(label, along, radius, low, high, extent):
     """Raise the extent of each cluster to that along an axis, on which grains are at `along`."""
     low[:], high[:] = np.inf, -np.inf
     for i in range(label.size):

@@ -126,7 +126,7 @@ class Frames:
 
 
 @kernel
-def mean_motion(n, motion):  # type: ignore[no-untyped-def]
+def mean_motion(n, motion):
     """Mean velocity of the grains, and the mean square of what each differs from it."""
     mean, square = np.zeros(3), 0.0
     for i in range(n):
@@ -140,7 +140,7 @@ def mean_motion(n, motion):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def cut(lower, upper, side, n, shape):  # type: ignore[no-untyped-def]
+def cut(lower, upper, side, n, shape):
     """Cut a box into no more than n blocks; returns their side, at least the given one."""
     while np.prod(np.floor((upper - lower) / side) + 1.0) > n:
         side *= 1.25
@@ -150,7 +150,7 @@ def cut(lower, upper, side, n, shape):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def place(begin, end, position, motion, lower, side, shape, mean, fast, block):  # type: ignore[no-untyped-def]
+def place(begin, end, position, motion, lower, side, shape, mean, fast, block):
     """Find the blocks of some grains."""
     for i in range(begin, end):
         at = np.int64(0)
@@ -161,7 +161,7 @@ def place(begin, end, position, motion, lower, side, shape, mean, fast, block): 
 
 
 @kernel
-def sort_leaders(block, first, leader, others):  # type: ignore[no-untyped-def]
+def sort_leaders(block, first, leader, others):
     """Sort the grains that count by block: leader[first[b]:first[b + 1]]; others tells where there are some besides."""
     first[:], others[:] = 0, False
     for i in range(block.size):
@@ -178,7 +178,7 @@ def sort_leaders(block, first, leader, others):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def follow(begin, end, first, leader, position, motion, reference, dt, start, path):  # type: ignore[no-untyped-def]
+def follow(begin, end, first, leader, position, motion, reference, dt, start, path):
     """Sum of the displacements in some blocks at the beginning and at the end of a step."""
     for b in range(begin, end):
         s_x, s_y, s_z, p_x, p_y, p_z = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -196,7 +196,7 @@ def follow(begin, end, first, leader, position, motion, reference, dt, start, pa
 
 
 @kernel
-def settle(first, others, start, path):  # type: ignore[no-untyped-def]
+def settle(first, others, start, path):
     """Turn sums into means, NaN for a block without grains; all stays as it is where nobody counts.
 
     Returns the most that any two blocks have come apart (m).
@@ -222,7 +222,7 @@ def settle(first, others, start, path):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def part_ways(begin, end, start, path, shape, apart):  # type: ignore[no-untyped-def]
+def part_ways(begin, end, start, path, shape, apart):
     """Raise `apart` of some blocks to half of the most that an adjacent one has come away."""
     for b in range(begin, end):
         if np.isnan(path[b, 0]):
@@ -243,9 +243,7 @@ def part_ways(begin, end, start, path, shape, apart):  # type: ignore[no-untyped
 
 
 @kernel
-def leaves_skin(  # type: ignore[no-untyped-def]
-    begin, end, block, position, motion, reference, skin, dt, start, path, apart, span, bridged
-):
+def leaves_skin(begin, end, block, position, motion, reference, skin, dt, start, path, apart, span, bridged):
     """True when some grain, of some of them, may leave its skin within this step."""
     for i in range(begin, end):
         b = block[i] if block[i] >= 0 else -1 - block[i]
@@ -262,9 +260,7 @@ def leaves_skin(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def set_skin(  # type: ignore[no-untyped-def]
-    begin, end, block, motion, path, apart, blow, span, bridged, least, widest, ahead, dt, skin
-):
+def set_skin(begin, end, block, motion, path, apart, blow, span, bridged, least, widest, ahead, dt, skin):
     """A skin that lasts a few steps at the present speed of each grain in its frame, and one step after a blow."""
     for i in range(begin, end):
         b = block[i] if block[i] >= 0 else -1 - block[i]

@@ -93,7 +93,7 @@ class Colouring:
 
 
 @kernel
-def with_contacts(start, alone, inner):  # type: ignore[no-untyped-def]
+def with_contacts(start, alone, inner):
     """The colours that have contacts; where these begin, and end; whether each is swept alone, or within tiles."""
     count = 0
     for k in range(alone.size):
@@ -110,7 +110,7 @@ def with_contacts(start, alone, inner):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def paint_list(start, partner, colour, met, taken, tile):  # type: ignore[no-untyped-def]
+def paint_list(start, partner, colour, met, taken, tile):
     """Each pair of a list takes the first colour that neither of its grains has.
 
     met, taken : (n,) pairs of each grain, and their colours as bits
@@ -138,7 +138,7 @@ def paint_list(start, partner, colour, met, taken, tile):  # type: ignore[no-unt
 
 
 @kernel
-def paint_contacts(among, pairs, movable, colour):  # type: ignore[no-untyped-def]
+def paint_contacts(among, pairs, movable, colour):
     """The same for some contacts, walls included; returns the size of each colour. The last one is swept alone."""
     contacts = np.zeros(len(movable), np.int64)
     taken = np.zeros(len(movable), np.int64)
@@ -171,7 +171,7 @@ def first_free(typing: Any, blocked: Any) -> Any:
 
 
 @kernel
-def sort_by_colour(among, colour, place, sequence):  # type: ignore[no-untyped-def]
+def sort_by_colour(among, colour, place, sequence):
     """Contacts by colour, as they come within each; place is where the next of a colour goes."""
     for k in range(len(among)):
         sequence[place[colour[k]]] = among[k]

@@ -146,7 +146,7 @@ def corners(position: Array) -> tuple[Array, Array]:
 
 
 @kernel
-def _assign(begin, end, radius, crowd, coarsest, level, largest, population):  # type: ignore[no-untyped-def]
+def _assign(begin, end, radius, crowd, coarsest, level, largest, population):
     """The level of some grains, the largest of each and how many there are; levels may be empty."""
     for i in range(begin, end):
         a = min(max(np.int64(np.floor(np.log2(crowd / radius[i]))) - coarsest, 0), largest.size - 1)
@@ -156,14 +156,14 @@ def _assign(begin, end, radius, crowd, coarsest, level, largest, population):  #
 
 
 @kernel
-def _renumber(begin, end, number, level):  # type: ignore[no-untyped-def]
+def _renumber(begin, end, number, level):
     """New numbers for the levels of some grains."""
     for i in range(begin, end):
         level[i] = number[level[i]]
 
 
 @kernel
-def _corners(begin, end, position):  # type: ignore[no-untyped-def]
+def _corners(begin, end, position):
     """The same of some."""
     x, y, z = position[begin, 0], position[begin, 1], position[begin, 2]
     most_x, most_y, most_z = x, y, z
@@ -174,7 +174,7 @@ def _corners(begin, end, position):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _cell(x, y, z, origin, size):  # type: ignore[no-untyped-def]
+def _cell(x, y, z, origin, size):
     """Integer coordinates of the cell that holds a point."""
     return (
         np.int64(np.floor((x - origin[0]) / size)),
@@ -184,7 +184,7 @@ def _cell(x, y, z, origin, size):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _home(i, position, level, origin, size, extent, table):  # type: ignore[no-untyped-def]
+def _home(i, position, level, origin, size, extent, table):
     """Bucket and cell of a grain."""
     a = level[i]
     ix, iy, iz = _cell(position[i, 0], position[i, 1], position[i, 2], origin, size[a])
@@ -193,9 +193,7 @@ def _home(i, position, level, origin, size, extent, table):  # type: ignore[no-u
 
 
 @kernel
-def _fill(  # type: ignore[no-untyped-def]
-    position, radius, level, origin, size, extent, table, first, member, key, centre, sphere
-):
+def _fill(position, radius, level, origin, size, extent, table, first, member, key, centre, sphere):
     """Sort the grains by bucket: counting sort. first[b]:first[b+1] are the members of bucket b.
 
     key, centre and sphere hold the cell, centre and radius of each member, so that a search reads memory in line.
@@ -219,7 +217,7 @@ def _fill(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _search(  # type: ignore[no-untyped-def]
+def _search(
     begin,
     end,
     position,
@@ -285,14 +283,14 @@ def _search(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _count(row, start):  # type: ignore[no-untyped-def]
+def _count(row, start):
     """Pairs of each row, at its end."""
     for i in row:
         start[i + 1] += 1
 
 
 @kernel
-def _sort(row, other, place, partner):  # type: ignore[no-untyped-def]
+def _sort(row, other, place, partner):
     """Partners row by row, in each as they were found; place is where the next of a row goes."""
     for k in range(row.size):
         partner[place[row[k]]] = other[k]

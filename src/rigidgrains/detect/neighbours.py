@@ -209,7 +209,7 @@ def _set_flowing_skin(bodies: Bodies, least: float, widest: float, dt: float, sk
 
 
 @kernel
-def _farthest(position, point):  # type: ignore[no-untyped-def]
+def _farthest(position, point):
     """Largest distance of any position from a point."""
     top = 0.0
     for i in range(position.shape[0]):

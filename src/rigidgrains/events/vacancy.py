@@ -60,7 +60,7 @@ class Vacancy:
 
 
 @kernel
-def _inside(position, lower, upper, axes):  # type: ignore[no-untyped-def]
+def _inside(position, lower, upper, axes):
     """True where a point is between two corners."""
     inside = np.ones(len(position), np.bool_)
     for i in range(len(position)):
@@ -71,7 +71,7 @@ def _inside(position, lower, upper, axes):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _is_free(places, radius, spheres):  # type: ignore[no-untyped-def]
+def _is_free(places, radius, spheres):
     """True where a grain would overlap none of the spheres (x, y, z, r)."""
     free = np.ones(len(places), np.bool_)
     for p in range(len(places)):

@@ -7,7 +7,7 @@ from ..runtime.compiled import kernel
 
 
 @kernel
-def attract(motion, pairs, geometry, pull, dt):  # type: ignore[no-untyped-def]
+def attract(motion, pairs, geometry, pull, dt):
     """Pull both bodies together along the normal."""
     for c in range(len(pairs)):
         i, j = pairs[c, 0], pairs[c, 1]
@@ -18,7 +18,7 @@ def attract(motion, pairs, geometry, pull, dt):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def contract(flow, geometry, branch, pull, dt):  # type: ignore[no-untyped-def]
+def contract(flow, geometry, branch, pull, dt):
     """The part of the attraction in the stress on a cell that forces move."""
     for c in range(len(pull)):
         n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]

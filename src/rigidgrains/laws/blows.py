@@ -90,7 +90,7 @@ def follow(
 
 
 @kernel
-def _around(pairs, motion, start, near):  # type: ignore[no-untyped-def]
+def _around(pairs, motion, start, near):
     """The contacts of each body that gives way: those of body b are near[start[b]:start[b + 1]]."""
     for c in range(len(pairs)):
         for side in range(2):
@@ -108,7 +108,7 @@ def _around(pairs, motion, start, near):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _follow(  # type: ignore[no-untyped-def]
+def _follow(
     seeds, lasting, barred, pairs, geometry, limit, motion, origin, drift, ahead, coefficients, dt, start, near, mark,
     impulse, end_n, end_t,
 ):  # fmt: skip
@@ -181,7 +181,7 @@ def _follow(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _solve(  # type: ignore[no-untyped-def]
+def _solve(
     now, held, shock, pairs, geometry, limit, motion, origin, drift, dt, start, near, root, size, last, lost, bound,
     mark, listed, goal, q,
 ):  # fmt: skip
@@ -219,7 +219,7 @@ def _solve(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _touching(  # type: ignore[no-untyped-def]
+def _touching(
     now, held, shock, pairs, geometry, limit, motion, origin, drift, dt, start, near, root, size, last, lost, bound,
     mark, listed, goal, q,
 ):  # fmt: skip
@@ -247,7 +247,7 @@ def _touching(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _next(  # type: ignore[no-untyped-def]
+def _next(
     b, shock, pairs, geometry, limit, motion, origin, drift, ahead, coefficients, dt, start, near, listed, coming,
     number,
 ):  # fmt: skip
@@ -264,7 +264,7 @@ def _next(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _velocity(c, pairs, motion, geometry, drift):  # type: ignore[no-untyped-def]
+def _velocity(c, pairs, motion, geometry, drift):
     """V_n and V_t (3) of a contact."""
     n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
     v_n, v_x, v_y, v_z = contact_velocity(pairs[c, 0], pairs[c, 1], motion, n_x, n_y, n_z)
@@ -275,7 +275,7 @@ def _velocity(c, pairs, motion, geometry, drift):  # type: ignore[no-untyped-def
 
 
 @kernel
-def _speeds(c, pairs, motion, origin, drift):  # type: ignore[no-untyped-def]
+def _speeds(c, pairs, motion, origin, drift):
     """The numbers that the velocity of a contact is made of, added up."""
     i, j = pairs[c, 0], pairs[c, 1]
     total = abs(drift[c, 0]) + abs(drift[c, 1]) + abs(drift[c, 2])
@@ -285,7 +285,7 @@ def _speeds(c, pairs, motion, origin, drift):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _join(c, pairs, motion, root, size, last, lost, bound, mark):  # type: ignore[no-untyped-def]
+def _join(c, pairs, motion, root, size, last, lost, bound, mark):
     """Count a contact to the chain of its bodies, which become one; a chain that is too large is lost."""
     a = root_of(root, pairs[c, 0])
     if motion[pairs[c, 1], 6] > 0.0:

@@ -12,7 +12,7 @@ shock, opening = law(shock_law), law(opening_law)
 
 
 @inlined
-def collide(a, b, contact, old, dt, rate, opens):  # type: ignore[no-untyped-def]
+def collide(a, b, contact, old, dt, rate, opens):
     """Both bodies and the force after the shock law, from those before; for one contact, or for one in each lane.
 
     a, b    : motion rows of bodies 0 and 1
@@ -32,7 +32,7 @@ def collide(a, b, contact, old, dt, rate, opens):  # type: ignore[no-untyped-def
 
 
 @inlined
-def velocity(a, b, n_x, n_y, n_z):  # type: ignore[no-untyped-def]
+def velocity(a, b, n_x, n_y, n_z):
     """V_n and V_t (3) of two bodies: Eq. (contact-veloc) with levers along n, V = v1 - v0 - (s0 + s1) x n."""
     s_x, s_y, s_z = a[3] + b[3], a[4] + b[4], a[5] + b[5]
     v_x = b[0] - a[0] - (s_y * n_z - s_z * n_y)
@@ -43,7 +43,7 @@ def velocity(a, b, n_x, n_y, n_z):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def push(a, b, n_x, n_y, n_z, p_n, p_x, p_y, p_z):  # type: ignore[no-untyped-def]
+def push(a, b, n_x, n_y, n_z, p_n, p_x, p_y, p_z):
     """Both bodies after an impulse p_n n + p_t: Eq. (generalized-R), torque -lever n x R on either."""
     t_x, t_y, t_z = n_y * p_z - n_z * p_y, n_z * p_x - n_x * p_z, n_x * p_y - n_y * p_x
     p_x, p_y, p_z = p_x + p_n * n_x, p_y + p_n * n_y, p_z + p_n * n_z
@@ -60,7 +60,7 @@ def push(a, b, n_x, n_y, n_z, p_n, p_x, p_y, p_z):  # type: ignore[no-untyped-de
 
 
 @inlined
-def row(table, k):  # type: ignore[no-untyped-def]
+def row(table, k):
     """A row of a table with eight columns."""
     return (
         table[k, 0], table[k, 1], table[k, 2], table[k, 3], table[k, 4], table[k, 5], table[k, 6], table[k, 7],
@@ -68,16 +68,14 @@ def row(table, k):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def put_back(motion, i, body):  # type: ignore[no-untyped-def]
+def put_back(motion, i, body):
     """v and s of a body."""
     motion[i, 0], motion[i, 1], motion[i, 2] = body[0], body[1], body[2]
     motion[i, 3], motion[i, 4], motion[i, 5] = body[3], body[4], body[5]
 
 
 @inlined
-def asked_force(  # type: ignore[no-untyped-def]
-    old_n, old_x, old_y, old_z, v_n, v_x, v_y, v_z, gap, m_n, m_t, mu, rate, opens
-):
+def asked_force(old_n, old_x, old_y, old_z, v_n, v_x, v_y, v_z, gap, m_n, m_t, mu, rate, opens):
     """R_n and R_t (3) that the shock law asks for, from the present R and V of a contact."""
     # Eq. (noslipRnew), with m_n and m_t in place of M_c
     a = m_t * rate
@@ -93,13 +91,13 @@ def asked_force(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def contact_velocity(i, j, motion, n_x, n_y, n_z):  # type: ignore[no-untyped-def]
+def contact_velocity(i, j, motion, n_x, n_y, n_z):
     """V_n and V_t (3) of bodies i and j."""
     return velocity(row(motion, i), row(motion, j), n_x, n_y, n_z)
 
 
 @kernel
-def scatter(i, j, motion, n_x, n_y, n_z, p_n, p_x, p_y, p_z):  # type: ignore[no-untyped-def]
+def scatter(i, j, motion, n_x, n_y, n_z, p_n, p_x, p_y, p_z):
     """Give both bodies an impulse p_n n + p_t."""
     a, b = push(row(motion, i), row(motion, j), n_x, n_y, n_z, p_n, p_x, p_y, p_z)
     put_back(motion, i, a)

@@ -239,7 +239,7 @@ def top_speed(motion: Array) -> float:
 
 
 @kernel
-def _keep_motion(first, last, motion, to):  # type: ignore[no-untyped-def]
+def _keep_motion(first, last, motion, to):
     """Of some bodies."""
     for i in range(first, last):
         to[i, 0], to[i, 1], to[i, 2] = motion[i, 0], motion[i, 1], motion[i, 2]
@@ -247,7 +247,7 @@ def _keep_motion(first, last, motion, to):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _top_speed(first, last, motion):  # type: ignore[no-untyped-def]
+def _top_speed(first, last, motion):
     """The largest of some."""
     top = 0.0
     for i in range(first, last):

@@ -229,7 +229,7 @@ def make_cell_rows(cell: Cell | None, mass: float) -> Array:
 
 
 @inlined
-def drag(flow, branch, n_x, n_y, n_z, p_n, p_x, p_y, p_z):  # type: ignore[no-untyped-def]
+def drag(flow, branch, n_x, n_y, n_z, p_n, p_x, p_y, p_z):
     """What an impulse p_n n + p_t does to L: the moment p b over the inertia of each component that is free."""
     p_x, p_y, p_z = branch * (p_x + p_n * n_x), branch * (p_y + p_n * n_y), branch * (p_z + p_n * n_z)
     swell = flow[0, 6] * p_x * n_x + flow[1, 6] * p_y * n_y + flow[2, 6] * p_z * n_z
@@ -242,7 +242,7 @@ def drag(flow, branch, n_x, n_y, n_z, p_n, p_x, p_y, p_z):  # type: ignore[no-un
 
 
 @kernel
-def _fractions(position, i, origin, inverse):  # type: ignore[no-untyped-def]
+def _fractions(position, i, origin, inverse):
     """Coordinates of a grain along the vectors."""
     x, y, z = position[i, 0] - origin[0], position[i, 1] - origin[1], position[i, 2] - origin[2]
     return (
@@ -253,7 +253,7 @@ def _fractions(position, i, origin, inverse):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _extent(position, origin, inverse):  # type: ignore[no-untyped-def]
+def _extent(position, origin, inverse):
     """Lowest and highest coordinates of any grain."""
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for i in range(len(position)):
@@ -264,9 +264,7 @@ def _extent(position, origin, inverse):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _near_images(  # type: ignore[no-untyped-def]
-    position, reach, widest, origin, inverse, per_width, low, high, codes, owner, code
-):
+def _near_images(position, reach, widest, origin, inverse, per_width, low, high, codes, owner, code):
     """List the images within reach; returns how many there are, also beyond the space given."""
     found, room = 0, owner.size
     first, last = np.zeros(3, np.int64), np.zeros(3, np.int64)

@@ -75,7 +75,7 @@ def _carry(bodies: Bodies, back: Array) -> Array:
 
 
 @kernel
-def _turn_back(first, last, motion, mass, back):  # type: ignore[no-untyped-def]
+def _turn_back(first, last, motion, mass, back):
     """c' = back c, upper triangular; sums of m (c + c')_a c'_b / 2, which is exactly what the grains lose to L."""
     xx, yy, zz, xy, xz, yz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(first, last):
@@ -95,7 +95,7 @@ def _turn_back(first, last, motion, mass, back):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _translate(first, last, position, motion, radius, dt, strain, origin):  # type: ignore[no-untyped-def]
+def _translate(first, last, position, motion, radius, dt, strain, origin):
     """Eq. (dx) with v = c + L (x - origin)."""
     farthest = 0.0
     for i in range(first, last):

@@ -24,7 +24,7 @@ def new_meeting() -> NDArray[np.int64]:
 
 
 @kernel
-def meet(meeting, threads):  # type: ignore[no-untyped-def]
+def meet(meeting, threads):
     """Wait until all threads have come as often as this one."""
     if threads == 1:
         return
@@ -37,7 +37,7 @@ def meet(meeting, threads):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def share(first, last, thread, threads):  # type: ignore[no-untyped-def]
+def share(first, last, thread, threads):
     """The part of a range that a thread takes."""
     length = last - first
     return first + length * thread // threads, first + length * (thread + 1) // threads

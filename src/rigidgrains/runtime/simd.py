@@ -66,7 +66,7 @@ class _TruthsModel(models.PrimitiveModel):  # type: ignore[misc]
         super().__init__(manager, kind, _TRUTHS)
 
 
-def choose(condition, then, otherwise):  # type: ignore[no-untyped-def]
+def choose(condition, then, otherwise):
     """One of two numbers, in every lane its own. Both are worked out."""
     return then if condition else otherwise
 

@@ -103,7 +103,7 @@ def push_images(position: Array, radius: Array, n: int, cell: Cell) -> None:
 
 
 @kernel
-def push_pairs(start, partner, shift, position, radius, n):  # type: ignore[no-untyped-def]
+def push_pairs(start, partner, shift, position, radius, n):
     """Push listed pairs apart; the image of each partner is displaced by its shift."""
     for i in range(n):  # rows are those of the lower number
         for k in range(start[i], start[i + 1]):

@@ -112,7 +112,7 @@ def loads(bodies: Bodies, contacts: Contacts) -> Array:
 
 
 @kernel
-def _height_energy(position, mass, gravity):  # type: ignore[no-untyped-def]
+def _height_energy(position, mass, gravity):
     """Sum of -m g . x."""
     energy = 0.0
     for i in range(mass.size):
@@ -121,7 +121,7 @@ def _height_energy(position, mass, gravity):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _kinetic_energy(motion):  # type: ignore[no-untyped-def]
+def _kinetic_energy(motion):
     """Sum of m v^2/2 + I w^2/2, with I w^2 = s^2 / (r^2/I)."""
     energy = 0.0
     for i in range(motion.shape[0]):
@@ -133,7 +133,7 @@ def _kinetic_energy(motion):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _pair_gaps(pairs, image, shifts, position, radius, gap):  # type: ignore[no-untyped-def]
+def _pair_gaps(pairs, image, shifts, position, radius, gap):
     """Gaps of grain pairs at the present positions."""
     for c in range(len(pairs)):
         i, j, at = pairs[c, 0], pairs[c, 1], image[c]
@@ -144,7 +144,7 @@ def _pair_gaps(pairs, image, shifts, position, radius, gap):  # type: ignore[no-
 
 
 @kernel
-def _keep_overlaps(forces, gap):  # type: ignore[no-untyped-def]
+def _keep_overlaps(forces, gap):
     """Turn the gaps of contacts that carry a force into overlaps, one after another; returns how many there are."""
     count = 0
     for c in range(len(forces)):
@@ -155,7 +155,7 @@ def _keep_overlaps(forces, gap):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _add_loads(pairs, r_n, load):  # type: ignore[no-untyped-def]
+def _add_loads(pairs, r_n, load):
     """Add each normal force to both grains; walls are beyond the end of `load`."""
     for c in range(len(pairs)):
         load[pairs[c, 0]] += r_n[c]

@@ -101,7 +101,7 @@ def past_walls(bodies: Bodies, contacts: Contacts, dt: float) -> tuple[float, st
 
 
 @kernel
-def _accelerate(first, last, motion, kick):  # type: ignore[no-untyped-def]
+def _accelerate(first, last, motion, kick):
     """Add the same velocity to all."""
     for i in range(first, last):
         motion[i, 0] += kick[0]
@@ -110,7 +110,7 @@ def _accelerate(first, last, motion, kick):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _push(first, last, motion, force, mass, dt):  # type: ignore[no-untyped-def]
+def _push(first, last, motion, force, mass, dt):
     """External forces of single grains, Eq. (RFext)."""
     for i in range(first, last):
         for a in range(3):
@@ -118,7 +118,7 @@ def _push(first, last, motion, force, mass, dt):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _twist(first, last, motion, torque, radius, dt):  # type: ignore[no-untyped-def]
+def _twist(first, last, motion, torque, radius, dt):
     """External torques of single grains, Eq. (RFext): I dw = T dt, in terms of s = r w and r^2/I."""
     for i in range(first, last):
         for a in range(3):
@@ -126,7 +126,7 @@ def _twist(first, last, motion, torque, radius, dt):  # type: ignore[no-untyped-
 
 
 @kernel
-def _translate(first, last, position, motion, radius, dt):  # type: ignore[no-untyped-def]
+def _translate(first, last, position, motion, radius, dt):
     """Eq. (dx)."""
     farthest = 0.0
     for i in range(first, last):
@@ -139,14 +139,14 @@ def _translate(first, last, position, motion, radius, dt):  # type: ignore[no-un
 
 
 @kernel
-def _turn_disks(first, last, angle, motion, radius, dt):  # type: ignore[no-untyped-def]
+def _turn_disks(first, last, angle, motion, radius, dt):
     """Angle about z."""
     for i in range(first, last):
         angle[i] += motion[i, 5] / radius[i] * dt
 
 
 @kernel
-def _turn_spheres(first, last, quaternion, motion, radius, dt):  # type: ignore[no-untyped-def]
+def _turn_spheres(first, last, quaternion, motion, radius, dt):
     """Unit quaternion, turned by the rotation vector spin * dt."""
     for i in range(first, last):
         x, y, z = motion[i, 3] / radius[i] * dt, motion[i, 4] / radius[i] * dt, motion[i, 5] / radius[i] * dt

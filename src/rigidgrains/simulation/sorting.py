@@ -128,7 +128,7 @@ def _renumber_wall(wall: WallList, number: Number) -> WallList:
 
 
 @kernel
-def _mean_log(start, partner, number):  # type: ignore[no-untyped-def]
+def _mean_log(start, partner, number):
     """Mean of log2 |i - j|."""
     total = 0.0
     for i in range(start.size - 1):
@@ -138,7 +138,7 @@ def _mean_log(start, partner, number):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _renumber_contacts(pairs, between, number, forces):  # type: ignore[no-untyped-def]
+def _renumber_contacts(pairs, between, number, forces):
     """What acts on body 1 acts on the other of a pair that is turned round."""
     for c in range(len(pairs)):
         i, j = pairs[c, 0], pairs[c, 1]
@@ -153,9 +153,7 @@ def _renumber_contacts(pairs, between, number, forces):  # type: ignore[no-untyp
 
 
 @kernel
-def _renumber_pairs(  # type: ignore[no-untyped-def]
-    start, partner, last, image, number, opposite, new_start, new_partner, new_last, new_image
-):
+def _renumber_pairs(start, partner, last, image, number, opposite, new_start, new_partner, new_last, new_image):
     """Pairs row by row under new numbers; the image of the other grain is the opposite one."""
     n = start.size - 1
     for i in range(n):

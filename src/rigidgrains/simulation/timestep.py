@@ -203,16 +203,14 @@ def _drive_speed(drive: Drive) -> float:
 
 
 @kernel
-def _allowed(reach, speed, acceleration):  # type: ignore[no-untyped-def]
+def _allowed(reach, speed, acceleration):
     """The dt with speed dt + acceleration dt^2 = reach."""
     below = speed + np.sqrt(speed * speed + 4.0 * acceleration * reach)
     return 2.0 * reach / below if below > 0.0 else np.inf
 
 
 @kernel
-def _pair_limit(  # type: ignore[no-untyped-def]
-    start, partner, image, shifts, position, radius, before, motion, reach, rate, least
-):
+def _pair_limit(start, partner, image, shifts, position, radius, before, motion, reach, rate, least):
     """The shortest dt that a listed pair asks for, at most `least`."""
     for i in range(start.size - 1):
         for k in range(start[i], start[i + 1]):
@@ -234,9 +232,7 @@ def _pair_limit(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _wall_limit(  # type: ignore[no-untyped-def]
-    grains, gap, normal, before, motion, start, own, turning, flat, reach, rate, least
-):
+def _wall_limit(grains, gap, normal, before, motion, start, own, turning, flat, reach, rate, least):
     """The shortest dt that a grain listed near a wall asks for, at most `least`."""
     for k in range(grains.size):
         i = grains[k]

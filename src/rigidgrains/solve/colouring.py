@@ -31,7 +31,7 @@ def find_colouring(problem: ContactProblem, among: Index) -> Colouring:
 
 
 @kernel
-def coloured_sweep(  # type: ignore[no-untyped-def]
+def coloured_sweep(
     thread, threads, meeting, colours, sequence, start, alone, tiles, motion, pairs, geometry, forces, dt, opens=False
 ):
     """What one thread has to do: its tiles, and its share of colour after colour beyond them.
@@ -64,9 +64,7 @@ def coloured_sweep(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def sweep_some(  # type: ignore[no-untyped-def]
-    first, last, free, sequence, motion, pairs, geometry, forces, dt, rate, opens
-):
+def sweep_some(first, last, free, sequence, motion, pairs, geometry, forces, dt, rate, opens):
     """Update some contacts of a sequence; free : they share no movable body."""
     if free:
         first = sweep_lanes(first, last, sequence, motion, pairs, geometry, forces, dt, rate, opens)
@@ -75,9 +73,7 @@ def sweep_some(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def sweep_lanes(  # type: ignore[no-untyped-def]
-    first, last, sequence, motion, pairs, geometry, forces, dt, rate, opens
-):
+def sweep_lanes(first, last, sequence, motion, pairs, geometry, forces, dt, rate, opens):
     """Update contacts that share no movable body, eight at a time; returns where fewer are left.
 
     Lanes that share a wall all put back what it was.
@@ -97,9 +93,7 @@ def sweep_lanes(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def coloured_forces(  # type: ignore[no-untyped-def]
-    thread, threads, meeting, start, alone, motion, pairs, geometry, forces, dt
-):
+def coloured_forces(thread, threads, meeting, start, alone, motion, pairs, geometry, forces, dt):
     """Bring the velocities up to date with forces in rows that stand colour after colour: one thread's share."""
     for k in range(alone.size):
         first, last = shared_colour(k, start, alone, thread, threads)
@@ -113,7 +107,7 @@ def coloured_forces(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def push_lanes(first, last, motion, pairs, geometry, forces, dt):  # type: ignore[no-untyped-def]
+def push_lanes(first, last, motion, pairs, geometry, forces, dt):
     """Let eight forces at a time act on bodies that they do not share; returns where fewer are left."""
     while first + WIDTH <= last:
         c = rows_from(first)  # type: ignore[call-arg,var-annotated]
@@ -130,7 +124,7 @@ def push_lanes(first, last, motion, pairs, geometry, forces, dt):  # type: ignor
 
 
 @kernel
-def shared_colour(k, start, alone, thread, threads):  # type: ignore[no-untyped-def]
+def shared_colour(k, start, alone, thread, threads):
     """The share of a thread in colour k."""
     if not alone[k]:
         return share(start[k], start[k + 1], thread, threads)

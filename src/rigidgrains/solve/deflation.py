@@ -136,7 +136,7 @@ def _cosine(a: Array, b: Array, weight: Array) -> float:
 
 
 @kernel
-def project(beta, rows, directions, weight, forces, last, less):  # type: ignore[no-untyped-def]
+def project(beta, rows, directions, weight, forces, last, less):
     """-beta times the part of the step from last to forces along the directions, on the rows."""
     less[:] = 0.0
     for direction in directions:
@@ -150,7 +150,7 @@ def project(beta, rows, directions, weight, forces, last, less):  # type: ignore
 
 
 @kernel
-def subtract(rows, less, forces, start):  # type: ignore[no-untyped-def]
+def subtract(rows, less, forces, start):
     """Forces with what is taken out, twice."""
     for k in range(rows.size):
         for a in range(less.shape[1]):

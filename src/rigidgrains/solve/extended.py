@@ -32,7 +32,7 @@ from .flowing import flow_velocity
 
 
 @kernel
-def update(c, motion, pairs, geometry, extra, flow, forces, dt, rate):  # type: ignore[no-untyped-def]
+def update(c, motion, pairs, geometry, extra, flow, forces, dt, rate):
     """One contact, force first, then torque; returns |dR|^2 + |dQ|^2 and |R|^2 + |Q|^2."""
     i, j = pairs[c, 0], pairs[c, 1]
     n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
@@ -53,7 +53,7 @@ def update(c, motion, pairs, geometry, extra, flow, forces, dt, rate):  # type: 
 
 
 @inlined
-def asked(c, i, j, motion, geometry, extra, flow, forces, rate):  # type: ignore[no-untyped-def]
+def asked(c, i, j, motion, geometry, extra, flow, forces, rate):
     """R_n and R_t (3) that the shock law asks for."""
     v_n, v_x, v_y, v_z = missed_velocity(c, i, j, motion, geometry, extra, flow)
     return asked_force(
@@ -63,7 +63,7 @@ def asked(c, i, j, motion, geometry, extra, flow, forces, rate):  # type: ignore
 
 
 @inlined
-def missed_velocity(c, i, j, motion, geometry, extra, flow):  # type: ignore[no-untyped-def]
+def missed_velocity(c, i, j, motion, geometry, extra, flow):
     """V_n and V_t (3) with the flow of the cell, less what is to be reached."""
     n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
     v_n, v_x, v_y, v_z = flow_velocity(i, j, motion, n_x, n_y, n_z, extra[c, 12], flow)
@@ -71,7 +71,7 @@ def missed_velocity(c, i, j, motion, geometry, extra, flow):  # type: ignore[no-
 
 
 @kernel
-def relative_spin(c, i, j, motion, extra):  # type: ignore[no-untyped-def]
+def relative_spin(c, i, j, motion, extra):
     """z (3) = lever times the spin of body 1 relative to body 0 (m/s)."""
     a_0, a_1 = extra[c, 3], extra[c, 4]
     return (
@@ -82,7 +82,7 @@ def relative_spin(c, i, j, motion, extra):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def asked_torque(c, i, j, motion, geometry, extra, forces, r_n, rate):  # type: ignore[no-untyped-def]
+def asked_torque(c, i, j, motion, geometry, extra, forces, r_n, rate):
     """Q (3) that stops rolling and twisting as far as R_n allows."""
     n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
     z_x, z_y, z_z = relative_spin(c, i, j, motion, extra)
@@ -102,7 +102,7 @@ def asked_torque(c, i, j, motion, geometry, extra, forces, r_n, rate):  # type: 
 
 
 @kernel
-def turn(c, i, j, motion, extra, p_x, p_y, p_z):  # type: ignore[no-untyped-def]
+def turn(c, i, j, motion, extra, p_x, p_y, p_z):
     """Give body 1 the angular impulse lever * p and body 0 its opposite."""
     turn_1, turn_0 = extra[c, 4] * motion[j, 7], extra[c, 3] * motion[i, 7]
     motion[j, 3] += turn_1 * p_x
@@ -114,7 +114,7 @@ def turn(c, i, j, motion, extra, p_x, p_y, p_z):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def apply_forces(motion, pairs, geometry, extra, flow, forces, dt):  # type: ignore[no-untyped-def]
+def apply_forces(motion, pairs, geometry, extra, flow, forces, dt):
     """Bring the velocities up to date with the carried forces and torques."""
     for c in range(len(pairs)):
         i, j = pairs[c, 0], pairs[c, 1]
@@ -127,7 +127,7 @@ def apply_forces(motion, pairs, geometry, extra, flow, forces, dt):  # type: ign
 
 
 @kernel
-def sweep(sequence, motion, pairs, geometry, extra, flow, forces, dt):  # type: ignore[no-untyped-def]
+def sweep(sequence, motion, pairs, geometry, extra, flow, forces, dt):
     """Update the contacts of a sequence one after another, each new force stored at once."""
     rate = 1.0 / dt
     for c in sequence:
@@ -135,7 +135,7 @@ def sweep(sequence, motion, pairs, geometry, extra, flow, forces, dt):  # type: 
 
 
 @kernel
-def checked_sweep(sequence, motion, pairs, geometry, extra, flow, forces, dt, epsilon, delta):  # type: ignore[no-untyped-def]
+def checked_sweep(sequence, motion, pairs, geometry, extra, flow, forces, dt, epsilon, delta):
     """The same sweep, watched: contacts that changed by more than epsilon |R| + delta, and the sum of |R|."""
     rate = 1.0 / dt
     unsettled, total = 0, 0.0
@@ -149,7 +149,7 @@ def checked_sweep(sequence, motion, pairs, geometry, extra, flow, forces, dt, ep
 
 
 @kernel
-def survey(motion, pairs, geometry, extra, flow, forces, dt, epsilon, delta):  # type: ignore[no-untyped-def]
+def survey(motion, pairs, geometry, extra, flow, forces, dt, epsilon, delta):
     """What a sweep would find, changing nothing."""
     rate = 1.0 / dt
     unsettled, total = 0, 0.0
@@ -165,7 +165,7 @@ def survey(motion, pairs, geometry, extra, flow, forces, dt, epsilon, delta):  #
 
 
 @kernel
-def parallel_sweep(before, motion, pairs, geometry, extra, flow, forces, dt, epsilon, delta):  # type: ignore[no-untyped-def]
+def parallel_sweep(before, motion, pairs, geometry, extra, flow, forces, dt, epsilon, delta):
     """All new forces from the old velocities at once: kept to show that it fails."""
     rate = 1.0 / dt
     unsettled, total = 0, 0.0
@@ -191,7 +191,7 @@ def parallel_sweep(before, motion, pairs, geometry, extra, flow, forces, dt, eps
 
 
 @kernel
-def coloured_sweep(  # type: ignore[no-untyped-def]
+def coloured_sweep(
     thread, threads, meeting, colours, sequence, start, alone, tiles, motion, pairs, geometry, extra, flow, forces, dt
 ):
     """What one thread has to do: its share of colour after colour, tiles or not."""
@@ -204,9 +204,7 @@ def coloured_sweep(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def coloured_forces(  # type: ignore[no-untyped-def]
-    thread, threads, meeting, start, alone, motion, pairs, geometry, extra, flow, forces, dt
-):
+def coloured_forces(thread, threads, meeting, start, alone, motion, pairs, geometry, extra, flow, forces, dt):
     """Bring the velocities up to date with forces and torques: one thread's share."""
     for k in range(alone.size):
         first, last = shared_colour(k, start, alone, thread, threads)
@@ -217,7 +215,7 @@ def coloured_forces(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def miss(motion, pairs, geometry, extra, flow, forces, dt, out):  # type: ignore[no-untyped-def]
+def miss(motion, pairs, geometry, extra, flow, forces, dt, out):
     """R - R' and Q - Q' of each contact, (c, 7): what force and torque lack of those that the laws ask for."""
     rate = 1.0 / dt
     for c in range(len(pairs)):
@@ -231,7 +229,7 @@ def miss(motion, pairs, geometry, extra, flow, forces, dt, out):  # type: ignore
 
 
 @kernel
-def virtual_power(motion, pairs, geometry, extra, flow, forces, dt):  # type: ignore[no-untyped-def]
+def virtual_power(motion, pairs, geometry, extra, flow, forces, dt):
     """The terms of -S and S, each sum over those that are positive, and what slides, rolls and twists."""
     rate = 1.0 / dt
     lost, gained, slid = 0.0, 0.0, 0.0
@@ -257,6 +255,6 @@ def virtual_power(motion, pairs, geometry, extra, flow, forces, dt):  # type: ig
 
 
 @kernel
-def _limit(coefficient, r_n):  # type: ignore[no-untyped-def]
+def _limit(coefficient, r_n):
     """Coefficient times R_n; an infinite one has no motion and leaves it out."""
     return coefficient * r_n if coefficient < math.inf else 0.0

@@ -23,7 +23,7 @@ def extent_of(problem: ContactProblem) -> float:
 
 
 @kernel
-def _extent(pairs, position):  # type: ignore[no-untyped-def]
+def _extent(pairs, position):
     """The largest distance between bodies 0 along an axis (m)."""
     first = position[pairs[0, 0]]
     x, y, z = first[0], first[1], first[2]
@@ -46,7 +46,7 @@ def carry_on(beta: float, now: Array, last: Array, start: Array | None = None) -
 
 
 @kernel
-def _carry_on(first, end, beta, now, last):  # type: ignore[no-untyped-def]
+def _carry_on(first, end, beta, now, last):
     """Some of the rows; masses stay what they are. In slices loops count from zero, and vectors can be made of them."""
     x, before = now[first:end].reshape(-1), last[first:end].reshape(-1)
     for k in range(len(x)):
@@ -56,7 +56,7 @@ def _carry_on(first, end, beta, now, last):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _carry_on_to(first, end, beta, now, last, start):  # type: ignore[no-untyped-def]
+def _carry_on_to(first, end, beta, now, last, start):
     """The same, and where they were carried to."""
     x, before, begin = now[first:end].reshape(-1), last[first:end].reshape(-1), start[first:end].reshape(-1)
     for k in range(len(x)):
@@ -81,7 +81,7 @@ def judge(forces: Array, last_forces: Array, start: Array, weight: Array) -> tup
 
 
 @kernel
-def judge_some(first, end, forces, last_forces, start, weight):  # type: ignore[no-untyped-def]
+def judge_some(first, end, forces, last_forces, start, weight):
     """The sums over some contacts: lane by lane, then what is left over number by number."""
     forces, last_forces = forces[first:end].reshape(-1), last_forces[first:end].reshape(-1)
     start, weight = start[first:end].reshape(-1), weight[first:end].reshape(-1)
@@ -106,7 +106,7 @@ def judge_some(first, end, forces, last_forces, start, weight):  # type: ignore[
 
 
 @kernel
-def judge_parts(part, forces, last_forces, start, weight):  # type: ignore[no-untyped-def]
+def judge_parts(part, forces, last_forces, start, weight):
     """The sums over all, part by part, as threads would add them."""
     along, change, step, square = 0.0, 0.0, 0.0, 0.0
     for first in range(0, len(forces), part):

@@ -19,7 +19,7 @@ from .colouring import shared_colour
 
 
 @inlined
-def update(c, motion, pairs, geometry, branch, flow, forces, dt, rate):  # type: ignore[no-untyped-def]
+def update(c, motion, pairs, geometry, branch, flow, forces, dt, rate):
     """One contact; returns |dR|^2 and |R|^2."""
     i, j = pairs[c, 0], pairs[c, 1]
     n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
@@ -35,7 +35,7 @@ def update(c, motion, pairs, geometry, branch, flow, forces, dt, rate):  # type:
 
 
 @inlined
-def asked(c, i, j, motion, geometry, branch, flow, forces, rate):  # type: ignore[no-untyped-def]
+def asked(c, i, j, motion, geometry, branch, flow, forces, rate):
     """R_n and R_t (3) that the shock law asks for."""
     n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
     v_n, v_x, v_y, v_z = flow_velocity(i, j, motion, n_x, n_y, n_z, branch[c, 0], flow)
@@ -46,7 +46,7 @@ def asked(c, i, j, motion, geometry, branch, flow, forces, rate):  # type: ignor
 
 
 @inlined
-def flow_velocity(i, j, motion, n_x, n_y, n_z, branch, flow):  # type: ignore[no-untyped-def]
+def flow_velocity(i, j, motion, n_x, n_y, n_z, branch, flow):
     """V_n and V_t (3) with the flow of the cell, V = c1 - c0 + L b - (s0 + s1) x n."""
     v_n, v_x, v_y, v_z = contact_velocity(i, j, motion, n_x, n_y, n_z)
     l_x = branch * (flow[0, 0] * n_x + flow[0, 1] * n_y + flow[0, 2] * n_z)
@@ -57,7 +57,7 @@ def flow_velocity(i, j, motion, n_x, n_y, n_z, branch, flow):  # type: ignore[no
 
 
 @kernel
-def apply_forces(motion, pairs, geometry, branch, flow, forces, dt):  # type: ignore[no-untyped-def]
+def apply_forces(motion, pairs, geometry, branch, flow, forces, dt):
     """Bring the velocities up to date with the carried forces."""
     for c in range(len(pairs)):
         p_n, p_x, p_y, p_z = dt * forces[c, 0], dt * forces[c, 1], dt * forces[c, 2], dt * forces[c, 3]
@@ -68,7 +68,7 @@ def apply_forces(motion, pairs, geometry, branch, flow, forces, dt):  # type: ig
 
 
 @kernel
-def sweep(sequence, motion, pairs, geometry, branch, flow, forces, dt):  # type: ignore[no-untyped-def]
+def sweep(sequence, motion, pairs, geometry, branch, flow, forces, dt):
     """Update the contacts of a sequence one after another, each new force stored at once."""
     rate = 1.0 / dt
     for c in sequence:
@@ -76,9 +76,7 @@ def sweep(sequence, motion, pairs, geometry, branch, flow, forces, dt):  # type:
 
 
 @kernel
-def checked_sweep(  # type: ignore[no-untyped-def]
-    sequence, motion, pairs, geometry, branch, flow, forces, dt, epsilon, delta
-):
+def checked_sweep(sequence, motion, pairs, geometry, branch, flow, forces, dt, epsilon, delta):
     """The same sweep, watched: contacts that changed by more than epsilon |R| + delta, and the sum of |R|."""
     rate = 1.0 / dt
     unsettled, total = 0, 0.0
@@ -92,7 +90,7 @@ def checked_sweep(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def survey(motion, pairs, geometry, branch, flow, forces, dt, epsilon, delta):  # type: ignore[no-untyped-def]
+def survey(motion, pairs, geometry, branch, flow, forces, dt, epsilon, delta):
     """What a sweep would find, changing nothing."""
     rate = 1.0 / dt
     unsettled, total = 0, 0.0
@@ -107,9 +105,7 @@ def survey(motion, pairs, geometry, branch, flow, forces, dt, epsilon, delta):  
 
 
 @kernel
-def parallel_sweep(  # type: ignore[no-untyped-def]
-    before, motion, pairs, geometry, branch, flow, forces, dt, epsilon, delta
-):
+def parallel_sweep(before, motion, pairs, geometry, branch, flow, forces, dt, epsilon, delta):
     """All new forces from the old velocities at once: kept to show that it fails."""
     rate = 1.0 / dt
     unsettled, total = 0, 0.0
@@ -131,7 +127,7 @@ def parallel_sweep(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def coloured_sweep(  # type: ignore[no-untyped-def]
+def coloured_sweep(
     thread, threads, meeting, colours, sequence, start, alone, tiles, motion, pairs, geometry, branch, flow, forces, dt
 ):
     """What one thread has to do: its share of colour after colour, tiles or not."""
@@ -144,9 +140,7 @@ def coloured_sweep(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def coloured_forces(  # type: ignore[no-untyped-def]
-    thread, threads, meeting, start, alone, motion, pairs, geometry, branch, flow, forces, dt
-):
+def coloured_forces(thread, threads, meeting, start, alone, motion, pairs, geometry, branch, flow, forces, dt):
     """Bring the velocities up to date with forces in rows that stand colour after colour: one thread's share."""
     for k in range(alone.size):
         first, last = shared_colour(k, start, alone, thread, threads)
@@ -157,7 +151,7 @@ def coloured_forces(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def miss(motion, pairs, geometry, branch, flow, forces, dt, out):  # type: ignore[no-untyped-def]
+def miss(motion, pairs, geometry, branch, flow, forces, dt, out):
     """R - R' of each contact, (c, 4): what forces lack of those that the law asks for."""
     rate = 1.0 / dt
     for c in range(len(pairs)):
@@ -167,7 +161,7 @@ def miss(motion, pairs, geometry, branch, flow, forces, dt, out):  # type: ignor
 
 
 @kernel
-def virtual_power(motion, pairs, geometry, branch, flow, forces, dt):  # type: ignore[no-untyped-def]
+def virtual_power(motion, pairs, geometry, branch, flow, forces, dt):
     """The terms of -S and S, each sum over those that are positive, and what slides."""
     rate = 1.0 / dt
     lost, gained, slid = 0.0, 0.0, 0.0

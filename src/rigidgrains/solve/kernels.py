@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 
 
 @kernel
-def update(c, motion, pairs, geometry, forces, dt, rate, opens=False):  # type: ignore[no-untyped-def]
+def update(c, motion, pairs, geometry, forces, dt, rate, opens=False):
     """One contact; returns |dR|^2 and |R|^2. The forces of its neighbours act through the velocities of both bodies.
 
     opens : whether it opens as it slides, see dilation.py
@@ -45,7 +45,7 @@ def changes(before: Array, forces: Array, epsilon: float, delta: float) -> tuple
 
 
 @kernel
-def _total_force(first, last, forces):  # type: ignore[no-untyped-def]
+def _total_force(first, last, forces):
     """The sum over some."""
     total = 0.0
     for c in range(first, last):
@@ -54,7 +54,7 @@ def _total_force(first, last, forces):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def apply_forces(motion, pairs, geometry, forces, dt):  # type: ignore[no-untyped-def]
+def apply_forces(motion, pairs, geometry, forces, dt):
     """Bring the velocities up to date with the carried forces."""
     for c in range(len(pairs)):
         r_n, x, y, z = forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3]
@@ -63,7 +63,7 @@ def apply_forces(motion, pairs, geometry, forces, dt):  # type: ignore[no-untype
 
 
 @kernel
-def sweep(sequence, motion, pairs, geometry, forces, dt):  # type: ignore[no-untyped-def]
+def sweep(sequence, motion, pairs, geometry, forces, dt):
     """Update the contacts of a sequence one after another, each new force stored at once."""
     rate = 1.0 / dt
     for c in sequence:
@@ -71,7 +71,7 @@ def sweep(sequence, motion, pairs, geometry, forces, dt):  # type: ignore[no-unt
 
 
 @kernel
-def checked_sweep(sequence, motion, pairs, geometry, forces, dt, epsilon, delta):  # type: ignore[no-untyped-def]
+def checked_sweep(sequence, motion, pairs, geometry, forces, dt, epsilon, delta):
     """The same sweep, watched: returns how many contacts changed by |dR| > epsilon |R| + delta, and the sum of |R|."""
     rate = 1.0 / dt
     unsettled, total = 0, 0.0
@@ -85,7 +85,7 @@ def checked_sweep(sequence, motion, pairs, geometry, forces, dt, epsilon, delta)
 
 
 @kernel
-def _changes(first, last, before, forces, epsilon, delta):  # type: ignore[no-untyped-def]
+def _changes(first, last, before, forces, epsilon, delta):
     """The same of some."""
     unsettled, total = 0, 0.0
     for c in range(first, last):
@@ -101,7 +101,7 @@ def _changes(first, last, before, forces, epsilon, delta):  # type: ignore[no-un
 
 
 @kernel
-def survey(motion, pairs, geometry, forces, dt, epsilon, delta):  # type: ignore[no-untyped-def]
+def survey(motion, pairs, geometry, forces, dt, epsilon, delta):
     """What a sweep would find, changing nothing: contacts with |dR| > epsilon |R| + delta, and the sum of |R|."""
     rate = 1.0 / dt
     unsettled, total = 0, 0.0
@@ -116,7 +116,7 @@ def survey(motion, pairs, geometry, forces, dt, epsilon, delta):  # type: ignore
 
 
 @kernel
-def parallel_sweep(before, motion, pairs, geometry, forces, dt, epsilon, delta):  # type: ignore[no-untyped-def]
+def parallel_sweep(before, motion, pairs, geometry, forces, dt, epsilon, delta):
     """All new forces from the old velocities at once: kept to show that it fails."""
     rate = 1.0 / dt
     unsettled, total = 0, 0.0

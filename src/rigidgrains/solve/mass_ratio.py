@@ -65,7 +65,7 @@ class Carried:
 
 
 @kernel
-def _burden(pairs, geometry, motion, carried):  # type: ignore[no-untyped-def]
+def _burden(pairs, geometry, motion, carried):
     """The largest 1/(2 sum of m_n/m) of any movable body with contacts."""
     carried[:] = 0.0
     for c in range(len(pairs)):

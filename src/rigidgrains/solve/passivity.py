@@ -93,7 +93,7 @@ def _terms(problem: ContactProblem) -> tuple[object, ...]:
 
 
 @kernel
-def _join(pairs, motion, whole, cluster):  # type: ignore[no-untyped-def]
+def _join(pairs, motion, whole, cluster):
     """Find what hangs together by bodies that forces move; `whole`: a cell that deforms joins all."""
     for i in range(len(motion)):
         cluster[i] = 0 if whole else i
@@ -107,7 +107,7 @@ def _join(pairs, motion, whole, cluster):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _power(c, pairs, geometry, motion, forces, branch, flow, extra):  # type: ignore[no-untyped-def]
+def _power(c, pairs, geometry, motion, forces, branch, flow, extra):
     """R . V (W) with Eq. (contact-veloc), the flow of a cell that deforms, and the same of torques; |V|."""
     i, j = pairs[c, 0], pairs[c, 1]
     n0, n1, n2 = geometry[c, 0], geometry[c, 1], geometry[c, 2]
@@ -130,7 +130,7 @@ def _power(c, pairs, geometry, motion, forces, branch, flow, extra):  # type: ig
 
 
 @kernel
-def _add_up(cluster, pairs, geometry, motion, forces, branch, flow, extra, dt, sums):  # type: ignore[no-untyped-def]
+def _add_up(cluster, pairs, geometry, motion, forces, branch, flow, extra, dt, sums):
     """Powers (W) of the contacts of each cluster: their work, what they are to reach, and what is allowed.
 
     To be reached are gaps to close, overlaps to remove, rebound. Allowed is what these explain, and rounding.
@@ -151,7 +151,7 @@ def _add_up(cluster, pairs, geometry, motion, forces, branch, flow, extra, dt, s
 
 
 @kernel
-def _add_up_work(cluster, pairs, geometry, motion, forces, branch, flow, extra, dt, sums):  # type: ignore[no-untyped-def]
+def _add_up_work(cluster, pairs, geometry, motion, forces, branch, flow, extra, dt, sums):
     """The same of velocities without contact forces: their work alone."""
     for c in range(len(pairs)):
         power, _ = _power(c, pairs, geometry, motion, forces, branch, flow, extra)
@@ -159,7 +159,7 @@ def _add_up_work(cluster, pairs, geometry, motion, forces, branch, flow, extra, 
 
 
 @kernel
-def _gives(sums):  # type: ignore[no-untyped-def]
+def _gives(sums):
     """Whether a cluster does more work than is allowed."""
     gives = False
     for k in range(len(sums)):
@@ -168,7 +168,7 @@ def _gives(sums):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _weaken(cluster, pairs, sums, forces):  # type: ignore[no-untyped-def]
+def _weaken(cluster, pairs, sums, forces):
     """Forces of clusters that give energy times s; returns the least."""
     least = 1.0
     for k in range(len(sums)):

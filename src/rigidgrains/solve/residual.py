@@ -126,7 +126,7 @@ def _norms(problem: ContactProblem) -> tuple[float, float]:
 
 
 @kernel
-def _largest(first, last, forces):  # type: ignore[no-untyped-def]
+def _largest(first, last, forces):
     """The largest component of some forces."""
     r = forces[first:last].reshape(-1)
     lanes = len(r) - len(r) % WIDTH
@@ -144,7 +144,7 @@ def _largest(first, last, forces):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _impulse(motion, geometry):  # type: ignore[no-untyped-def]
+def _impulse(motion, geometry):
     """The largest component of any velocity or spin times the largest m_n; 0 where a velocity is not finite."""
     fastest, heaviest = 0.0, 0.0
     for i in range(len(motion)):
@@ -156,7 +156,7 @@ def _impulse(motion, geometry):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _normal_miss(motion, pairs, geometry, forces, dt):  # type: ignore[no-untyped-def]
+def _normal_miss(motion, pairs, geometry, forces, dt):
     """Sum of |R_n - R_n'| dt^2/m_n."""
     total = 0.0
     for c in range(len(pairs)):
@@ -169,7 +169,7 @@ def _normal_miss(motion, pairs, geometry, forces, dt):  # type: ignore[no-untype
 
 
 @kernel
-def _miss(c, motion, pairs, geometry, forces, rate):  # type: ignore[no-untyped-def]
+def _miss(c, motion, pairs, geometry, forces, rate):
     """R - R' of one contact: n, x, y, z."""
     n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
     gap, m_n, m_t, mu = geometry[c, 3], geometry[c, 4], geometry[c, 5], geometry[c, 6]
@@ -180,7 +180,7 @@ def _miss(c, motion, pairs, geometry, forces, rate):  # type: ignore[no-untyped-
 
 
 @kernel
-def _natural_map(first, last, motion, pairs, geometry, forces, dt, miss):  # type: ignore[no-untyped-def]
+def _natural_map(first, last, motion, pairs, geometry, forces, dt, miss):
     """Fill miss with |R - R'| of some contacts."""
     rate = 1.0 / dt
     for c in range(first, last):
@@ -189,7 +189,7 @@ def _natural_map(first, last, motion, pairs, geometry, forces, dt, miss):  # typ
 
 
 @kernel
-def _worst(first, last, motion, pairs, geometry, forces, dt, part, mean, least):  # type: ignore[no-untyped-def]
+def _worst(first, last, motion, pairs, geometry, forces, dt, part, mean, least):
     """The largest |R - R'|/(|R| + mean) of some contacts, of misses beyond the `least`; inf where one is no number.
 
     Forces are taken times `part`.
@@ -206,7 +206,7 @@ def _worst(first, last, motion, pairs, geometry, forces, dt, part, mean, least):
 
 
 @kernel
-def _squares(first, last, motion, pairs, geometry, forces, dt, part):  # type: ignore[no-untyped-def]
+def _squares(first, last, motion, pairs, geometry, forces, dt, part):
     """sum |R - R'|^2 and sum |R|^2 over some contacts, forces times `part`; lane by lane, then those that are left."""
     rate = 1.0 / dt
     nothing: Any = lanes_with(0.0)  # type: ignore[call-arg]
@@ -228,7 +228,7 @@ def _squares(first, last, motion, pairs, geometry, forces, dt, part):  # type: i
 
 
 @inlined
-def _square(part, force):  # type: ignore[no-untyped-def]
+def _square(part, force):
     """|part R|^2."""
     n, x, y, z = part * force[0], part * force[1], part * force[2], part * force[3]
     return (n * n + x * x) + (y * y + z * z)

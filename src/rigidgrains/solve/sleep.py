@@ -158,7 +158,7 @@ def _epsilon(criterion: Criterion) -> float:
 
 
 @kernel
-def _loads(pairs, forces, load):  # type: ignore[no-untyped-def]
+def _loads(pairs, forces, load):
     """Add up R_n of the contacts of each body (N)."""
     for c in range(len(pairs)):
         load[pairs[c, 0]] += forces[c, 0]
@@ -166,7 +166,7 @@ def _loads(pairs, forces, load):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _find_fast(before, motion, load, part, label, fast):  # type: ignore[no-untyped-def]
+def _find_fast(before, motion, load, part, label, fast):
     """Mark the clusters in which a movable body was faster than `part` times its load over its mass."""
     for i in range(len(before)):
         if motion[i, 6] != 0.0:

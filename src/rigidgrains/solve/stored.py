@@ -10,7 +10,7 @@ from ..runtime.compiled import kernel
 
 
 @kernel
-def stored_sweep(motion, pairs, geometry, forces, dt):  # type: ignore[no-untyped-def]
+def stored_sweep(motion, pairs, geometry, forces, dt):
     """Update all contacts as they are stored."""
     rate = 1.0 / dt
     i = pairs[0, 0]

@@ -120,7 +120,7 @@ def _cell_mass(problem: ContactProblem) -> float:
 
 
 @kernel
-def _powers(first, last, motion, pairs, geometry, forces, dt, part):  # type: ignore[no-untyped-def]
+def _powers(first, last, motion, pairs, geometry, forces, dt, part):
     """The terms of -S and S, each sum over those that are positive, what slides, and the sum of R^2.
 
     Forces are taken times `part`.
@@ -145,7 +145,7 @@ def _powers(first, last, motion, pairs, geometry, forces, dt, part):  # type: ig
 
 
 @kernel
-def _collect(pairs, geometry, forces, part, net, touched):  # type: ignore[no-untyped-def]
+def _collect(pairs, geometry, forces, part, net, touched):
     """Add the contact forces, times `part`, on each body to `net` and mark the bodies that are touched."""
     for c in range(len(pairs)):
         i, j = pairs[c, 0], pairs[c, 1]
@@ -163,7 +163,7 @@ def _collect(pairs, geometry, forces, part, net, touched):  # type: ignore[no-un
 
 
 @kernel
-def _pushed(motion, net, touched):  # type: ignore[no-untyped-def]
+def _pushed(motion, net, touched):
     """Sum of the forces on all bodies, and the mass of the movable ones that are touched."""
     pushed, mass = 0.0, 0.0
     for i in range(len(net)):
@@ -174,7 +174,7 @@ def _pushed(motion, net, touched):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _through_faces(first, last, pairs, geometry, forces, radius, per_edge):  # type: ignore[no-untyped-def]
+def _through_faces(first, last, pairs, geometry, forces, radius, per_edge):
     """Nine sums of R_a b_b/edge_b over some contacts of two grains."""
     xx, xy, xz, yx, yy, yz, zx, zy, zz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for c in range(first, last):

@@ -132,7 +132,7 @@ def _whole(forces: Array, n: int) -> Array:
 
 
 @kernel
-def _count_contacts(pairs, forces, number):  # type: ignore[no-untyped-def]
+def _count_contacts(pairs, forces, number):
     """Force-carrying contacts of each grain; walls are beyond the end."""
     for c in range(len(pairs)):
         if forces[c, 0] > 0.0:
@@ -142,7 +142,7 @@ def _count_contacts(pairs, forces, number):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _record(pair, geometry, forces, position, radius, point, normal, force, gap, status):  # type: ignore[no-untyped-def]
+def _record(pair, geometry, forces, position, radius, point, normal, force, gap, status):
     """Contact point, normal, force on body 1, gap and status of each candidate."""
     for c in range(len(pair)):
         i = pair[c, 0]

@@ -86,7 +86,7 @@ def _spirals(reach: float, count: int = 12) -> Array:
 
 
 @law
-def _lit(a, b, c, light):  # type: ignore[no-untyped-def]
+def _lit(a, b, c, light):
     """Brightness and highlight of a surface with unit normal (a, b, c)."""
     towards = a * light[0] + b * light[1] + c * light[2]
     diffuse = 0.5 + 0.5 * towards  # wraps around, so that no side is black
@@ -96,7 +96,7 @@ def _lit(a, b, c, light):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _spheres(centre, radius, colour, low, step, light, image, depth):  # type: ignore[no-untyped-def]
+def _spheres(centre, radius, colour, low, step, light, image, depth):
     """Fill the pixels of each sphere that nothing nearer hides."""
     height, width = depth.shape
     for i in range(radius.size):
@@ -118,7 +118,7 @@ def _spheres(centre, radius, colour, low, step, light, image, depth):  # type: i
 
 
 @kernel
-def _tubes(start, end, thickness, tint, low, step, light, image, depth):  # type: ignore[no-untyped-def]
+def _tubes(start, end, thickness, tint, low, step, light, image, depth):
     """Fill the pixels of the curved side of each tube; its ends are spheres."""
     height, width = depth.shape
     for i in range(thickness.size):
@@ -153,7 +153,7 @@ def _tubes(start, end, thickness, tint, low, step, light, image, depth):  # type
 
 
 @kernel
-def _ambient(depth, spirals, unit, shade):  # type: ignore[no-untyped-def]
+def _ambient(depth, spirals, unit, shade):
     """Darken pixels whose surroundings are nearer to the eye: crevices, and what lies below others."""
     height, width = depth.shape
     for row in range(height):
@@ -173,7 +173,7 @@ def _ambient(depth, spirals, unit, shade):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _finish(image, depth, shade, near_by, near, span, haze):  # type: ignore[no-untyped-def]
+def _finish(image, depth, shade, near_by, near, span, haze):
     """Apply the ambient shade, averaged over a tile of the same surface, then the haze."""
     height, width = depth.shape
     for row in range(height):
@@ -194,7 +194,7 @@ def _finish(image, depth, shade, near_by, near, span, haze):  # type: ignore[no-
 
 
 @kernel
-def _sheet(corners, low, step, image, depth):  # type: ignore[no-untyped-def]
+def _sheet(corners, low, step, image, depth):
     """Lay a translucent convex polygon over what is behind it; glass looks denser from the side."""
     height, width = depth.shape
     count = len(corners)
