@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.bodies import Bodies
+from ..model.columns import X, Y, Z
 from ..model.walls import Shape
 from ..runtime.compiled import kernel
 from ..runtime.threads import in_parts
@@ -74,8 +75,8 @@ def list_near(gap, skin, more, block, ahead, clear, near):
 def _towards(path, b, normals, flat, w):
     """How far a frame comes towards a wall; in whatever direction it goes if that is not a plane."""
     if flat[w]:
-        return -(path[b, 0] * normals[w, 0] + path[b, 1] * normals[w, 1] + path[b, 2] * normals[w, 2])
-    return np.sqrt(path[b, 0] ** 2 + path[b, 1] ** 2 + path[b, 2] ** 2)
+        return -(path[b, X] * normals[w, X] + path[b, Y] * normals[w, Y] + path[b, Z] * normals[w, Z])
+    return np.sqrt(path[b, X] ** 2 + path[b, Y] ** 2 + path[b, Z] ** 2)
 
 
 @kernel

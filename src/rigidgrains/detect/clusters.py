@@ -52,8 +52,8 @@ def mass_ratio(clusters: Clusters, pairs: Index, joined: NDArray[np.bool_], mobi
     median = 0.5 * (mass[order[first + (clusters.size - 1) // 2]] + mass[order[first + clusters.size // 2]])
     at_wall = joined & (pairs[:, 1] >= n)
     at_wall[at_wall] = mobility[pairs[at_wall, 1]] > 0.0
-    touched = np.unique(np.stack([clusters.label[pairs[at_wall, 0]], pairs[at_wall, 1]], axis=1), axis=0)
-    np.add.at(total, touched[:, 0], 1.0 / mobility[touched[:, 1]])
+    touched, wall = np.unique(np.stack([clusters.label[pairs[at_wall, 0]], pairs[at_wall, 1]], axis=1), axis=0).T
+    np.add.at(total, touched, 1.0 / mobility[wall])
     return np.asarray(total / (clusters.size * median))
 
 

@@ -13,6 +13,8 @@ import threading
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model.columns import X, Y, Z
+from ..model.vectors import vector
 from ..runtime.compiled import kernel
 from ..runtime.memory import Workspace
 from ..runtime.threads import in_parts
@@ -65,7 +67,7 @@ def _find(position: Array, radius: Array, shelf: Shelf, rows: int, work: Workspa
     level, size, largest, population = _levels(radius, work)
     origin, end = corners(position)
     extent = np.floor((end - origin) / size[:, None]).astype(np.int64) + 1  # cells per level and axis
-    extent[:, :2] |= 1  # odd strides spread shared buckets evenly
+    extent[:, :Z] |= 1  # odd strides spread shared buckets evenly
     buckets = 2 ** np.ceil(np.log2(np.maximum(2 * population, 16))).astype(np.int64)
     table = np.concatenate(([0], np.cumsum(buckets)))
     first, member = work.take("first", int(table[-1]) + 1, kind=np.int32), work.take("member", n, kind=np.int32)
@@ -165,11 +167,11 @@ def _renumber(begin, end, number, level):
 @kernel
 def _corners(begin, end, position):
     """The same of some."""
-    x, y, z = position[begin, 0], position[begin, 1], position[begin, 2]
+    x, y, z = vector(position, begin)
     most_x, most_y, most_z = x, y, z
     for i in range(begin + 1, end):
-        x, y, z = min(x, position[i, 0]), min(y, position[i, 1]), min(z, position[i, 2])
-        most_x, most_y, most_z = max(most_x, position[i, 0]), max(most_y, position[i, 1]), max(most_z, position[i, 2])
+        x, y, z = min(x, position[i, X]), min(y, position[i, Y]), min(z, position[i, Z])
+        most_x, most_y, most_z = max(most_x, position[i, X]), max(most_y, position[i, Y]), max(most_z, position[i, Z])
     return x, y, z, most_x, most_y, most_z
 
 
@@ -177,9 +179,9 @@ def _corners(begin, end, position):
 def _cell(x, y, z, origin, size):
     """Integer coordinates of the cell that holds a point."""
     return (
-        np.int64(np.floor((x - origin[0]) / size)),
-        np.int64(np.floor((y - origin[1]) / size)),
-        np.int64(np.floor((z - origin[2]) / size)),
+        np.int64(np.floor((x - origin[X]) / size)),
+        np.int64(np.floor((y - origin[Y]) / size)),
+        np.int64(np.floor((z - origin[Z]) / size)),
     )
 
 
@@ -187,8 +189,9 @@ def _cell(x, y, z, origin, size):
 def _home(i, position, level, origin, size, extent, table):
     """Bucket and cell of a grain."""
     a = level[i]
-    ix, iy, iz = _cell(position[i, 0], position[i, 1], position[i, 2], origin, size[a])
-    own = ix + extent[a, 0] * (iy + extent[a, 1] * iz)
+    x, y, z = vector(position, i)
+    ix, iy, iz = _cell(x, y, z, origin, size[a])
+    own = ix + extent[a, X] * (iy + extent[a, Y] * iz)
     return table[a] + (own & (table[a + 1] - table[a] - 1)), own
 
 
@@ -209,7 +212,7 @@ def _fill(position, radius, level, origin, size, extent, table, first, member, k
         first[home + 1] -= 1
         m = first[home + 1]
         member[m], key[m] = i, own
-        centre[m, 0], centre[m, 1], centre[m, 2] = position[i, 0], position[i, 1], position[i, 2]
+        centre[m, X], centre[m, Y], centre[m, Z] = vector(position, i)
         sphere[m] = radius[i]
     for b in range(first.size - 1):
         first[b] = first[b + 1]
@@ -244,21 +247,21 @@ def _search(
     found, tested, space = 0, 0, partner.size - 1
     for i in range(begin, end):
         own = level[i]
-        x, y, z, r = position[i, 0], position[i, 1], position[i, 2], radius[i]
+        (x, y, z), r = vector(position, i), radius[i]
         for a in range(own + 1):
             cut = r + largest[a]
             lx, ly, lz = _cell(x - cut, y - cut, z - cut, origin, size[a])
             hx, hy, hz = _cell(x + cut, y + cut, z + cut, origin, size[a])
             ox, oy, oz = _cell(x, y, z, origin, size[a])
-            home = ox + extent[a, 0] * (oy + extent[a, 1] * oz)
+            home = ox + extent[a, X] * (oy + extent[a, Y] * oz)
             if a == own:
                 lz = oz
             mask = table[a + 1] - table[a] - 1
-            lx, hx = max(lx, 0), min(hx, extent[a, 0] - 1)
-            ly, hy = max(ly, 0), min(hy, extent[a, 1] - 1)
-            for iz in range(max(lz, 0), min(hz, extent[a, 2] - 1) + 1):
+            lx, hx = max(lx, 0), min(hx, extent[a, X] - 1)
+            ly, hy = max(ly, 0), min(hy, extent[a, Y] - 1)
+            for iz in range(max(lz, 0), min(hz, extent[a, Z] - 1) + 1):
                 for iy in range(oy if a == own and iz == oz else ly, hy + 1):
-                    line = extent[a, 0] * (iy + extent[a, 1] * iz)
+                    line = extent[a, X] * (iy + extent[a, Y] * iz)
                     at_home = a == own and iz == oz and iy == oy
                     lowest, highest = line + (ox if at_home else lx), line + hx
                     # Cells of a row are neighbours in the table, except where the table wraps around.
@@ -269,7 +272,7 @@ def _search(
                         tested += first[b + run + 1] - first[b]
                         for m in range(first[b], first[b + run + 1]):
                             j = member[m]
-                            dx, dy, dz = centre[m, 0] - x, centre[m, 1] - y, centre[m, 2] - z
+                            dx, dy, dz = centre[m, X] - x, centre[m, Y] - y, centre[m, Z] - z
                             near = r + sphere[m]
                             close = dx * dx + dy * dy + dz * dz < near * near
                             here = (cell <= key[m]) & (key[m] <= cell + run)

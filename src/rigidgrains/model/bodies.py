@@ -15,7 +15,7 @@ from ..runtime.compiled import kernel
 from ..runtime.memory import on_lines
 from ..runtime.threads import in_parts
 from .cell import Cell, make_cell_rows
-from .columns import INV_MASS, INV_SPIN, S, V
+from .columns import INV_MASS, INV_SPIN, S_X, S_Y, S_Z, V_X, V_Y, V_Z, S, V
 from .law import Law
 from .materials import check_tables
 from .spring import Spring
@@ -242,8 +242,8 @@ def top_speed(motion: Array) -> float:
 def _keep_motion(first, last, motion, to):
     """Of some bodies."""
     for i in range(first, last):
-        to[i, 0], to[i, 1], to[i, 2] = motion[i, 0], motion[i, 1], motion[i, 2]
-        to[i, 3], to[i, 4], to[i, 5] = motion[i, 3], motion[i, 4], motion[i, 5]
+        to[i, V_X], to[i, V_Y], to[i, V_Z] = motion[i, V_X], motion[i, V_Y], motion[i, V_Z]
+        to[i, S_X], to[i, S_Y], to[i, S_Z] = motion[i, S_X], motion[i, S_Y], motion[i, S_Z]
 
 
 @kernel
@@ -251,8 +251,8 @@ def _top_speed(first, last, motion):
     """The largest of some."""
     top = 0.0
     for i in range(first, last):
-        speed = motion[i, 0] * motion[i, 0] + motion[i, 1] * motion[i, 1] + motion[i, 2] * motion[i, 2]
-        if not speed + abs(motion[i, 3] + motion[i, 4] + motion[i, 5]) < np.inf:
+        speed = motion[i, V_X] * motion[i, V_X] + motion[i, V_Y] * motion[i, V_Y] + motion[i, V_Z] * motion[i, V_Z]
+        if not speed + abs(motion[i, S_X] + motion[i, S_Y] + motion[i, S_Z]) < np.inf:
             return np.inf
         top = max(top, speed)
     return np.sqrt(top)

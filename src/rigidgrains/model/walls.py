@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from .columns import X, Y, Z
 from .shapes import Plane
 from .time_functions import Constant, TimeFunction, TimeFunctions, means, values
 
@@ -238,7 +239,7 @@ def rotation_matrix(angle: Array) -> Array:
 def rotation_vector(rotation: Array) -> Array:
     """(3,) rad, the inverse of `rotation_matrix` for less than half a turn."""
     skew = 0.5 * (rotation - rotation.T)
-    axis = np.array([skew[2, 1], skew[0, 2], skew[1, 0]])
+    axis = np.array([skew[Z, Y], skew[X, Z], skew[Y, X]])
     sine = float(np.linalg.norm(axis))
     angle = math.atan2(sine, 0.5 * (float(np.trace(rotation)) - 1.0))
     return axis * (angle / sine) if sine > 0.0 else np.zeros(3)

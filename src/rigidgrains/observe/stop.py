@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..model.bodies import top_speed
-from ..model.columns import INV_SPIN
+from ..model.columns import INV_SPIN, S
 from ..simulation.triggers import Observer, StopRun
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class StopWhenStatic(Observer):
     def look(self, simulation: Simulation) -> None:
         bodies = simulation.bodies
         pistons = [row for row, wall in enumerate(bodies.walls, start=bodies.count) if wall.guided]
-        spin = float(np.abs(bodies.motion[: bodies.count, 3:6]).max(initial=0.0))
+        spin = float(np.abs(bodies.motion[: bodies.count, S]).max(initial=0.0))
         fastest = max(top_speed(bodies.motion[: bodies.count]), top_speed(bodies.motion[pistons]), spin)
         if fastest >= self.speed:
             self._quiet, self._since = 0, simulation.time

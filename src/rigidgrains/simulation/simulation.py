@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.bodies import Bodies
+from ..model.columns import V_S
 from ..runtime.arguments import check_end, check_scene
 from ..runtime.compiled import compile_ahead, compile_seconds
 from ..solve.accelerated import AcceleratedSweeps
@@ -93,7 +94,7 @@ class Simulation(Stepper):
 
     def restore_step(self, whole: bool, motion_before: Array, observers: dict[str, list[Any]]) -> None:
         """Take up what was kept of the last step and of observers that will be added again."""
-        self.whole, self._kept, self._kept_states = whole, motion_before[:, :6].copy(), dict(observers)
+        self.whole, self._kept, self._kept_states = whole, motion_before[:, V_S].copy(), dict(observers)
 
     def run(self, *, until: float | None = None, steps: int | None = None) -> Report:
         """Step until a time (s), for a number of steps, or until an observer says stop; returns the report.

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..contacts.contacts import removed_part
 from ..model.bodies import S
 from ..model.cell import IMAGES
+from ..model.columns import GAP, MU, N_X, R_N, R_X, V
 from ..observe.history import figures
 from ..runtime.compiled import kernel
 from ..simulation import figures as measure
@@ -56,7 +57,7 @@ def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[s
     if full:
         data |= {"velocity_before": velocity_before, "spin_before": _over(before[:n, S], bodies.radius, precision)}
         if bodies.flows:
-            data |= {"peculiar_velocity": bodies.velocity, "peculiar_velocity_before": before[:n, 0:3]}
+            data |= {"peculiar_velocity": bodies.velocity, "peculiar_velocity_before": before[:n, V]}
     cloud = Cloud(
         simulation.time,
         bodies.position,
@@ -75,8 +76,8 @@ def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[s
         scalars=scalars,
         tables=wall_table.placement(bodies.walls)
         | {
-            "wall_velocity": bodies.motion[walls, 0:3],
-            "wall_velocity_before": before[walls, 0:3],
+            "wall_velocity": bodies.motion[walls, V],
+            "wall_velocity_before": before[walls, V],
             "wall_force": measure.forces_on_walls(bodies, contacts) if whole else np.zeros((len(bodies.walls), 3)),
         },
         tables_once={"gravity": bodies.gravity[None], "friction": bodies.friction}
@@ -135,7 +136,7 @@ def _whole(forces: Array, n: int) -> Array:
 def _count_contacts(pairs, forces, number):
     """Force-carrying contacts of each grain; walls are beyond the end."""
     for c in range(len(pairs)):
-        if forces[c, 0] > 0.0:
+        if forces[c, R_N] > 0.0:
             number[pairs[c, 0]] += 1
             if pairs[c, 1] < number.size:
                 number[pairs[c, 1]] += 1
@@ -146,13 +147,12 @@ def _record(pair, geometry, forces, position, radius, point, normal, force, gap,
     """Contact point, normal, force on body 1, gap and status of each candidate."""
     for c in range(len(pair)):
         i = pair[c, 0]
-        reach = radius[i] + 0.5 * geometry[c, 7]
-        r_n, r_tt = forces[c, 0], 0.0
+        reach = radius[i] + 0.5 * geometry[c, GAP]
+        r_n, r_tt = forces[c, R_N], 0.0
         for k in range(3):
-            normal[c, k] = geometry[c, k]
-            point[c, k] = position[i, k] + reach * geometry[c, k]
-            force[c, k] = r_n * geometry[c, k] + forces[c, 1 + k]
-            r_tt += forces[c, 1 + k] ** 2
-        gap[c] = geometry[c, 7]
-        limit = SLIDES * geometry[c, 6] * r_n
+            n, r_t = geometry[c, N_X + k], forces[c, R_X + k]
+            normal[c, k], point[c, k], force[c, k] = n, position[i, k] + reach * n, r_n * n + r_t
+            r_tt += r_t**2
+        gap[c] = geometry[c, GAP]
+        limit = SLIDES * geometry[c, MU] * r_n
         status[c] = OPEN if not r_n > 0.0 else SLIDING if r_tt >= limit * limit else STICKING

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.cell import IMAGES
+from ..model.columns import INV_MASS, INV_SPIN
 from .errors import Mismatch
 from .verify import NUMBERS, OF_CELL, SPHERE, TABLE, VECTORS, WALLS, Shape, check, dimension, positive, within
 
@@ -86,8 +87,8 @@ def state(arrays: dict[str, Array], text: str) -> None:
     n, c, pairs, near = (sizes[letter] for letter in ("n", "c", "pairs", "near"))
     for name in ("radius", "mass"):
         positive(name, arrays[name])
-    positive("mobility", arrays["motion"][:n, 6])
-    if (slowest := arrays["motion"][:n, 7].min(initial=0.0)) < 0.0:  # 0 for a grain that cannot turn
+    positive("mobility", arrays["motion"][:n, INV_MASS])
+    if (slowest := arrays["motion"][:n, INV_SPIN].min(initial=0.0)) < 0.0:  # 0 for a grain that cannot turn
         raise Mismatch(f"mobility of turning goes down to {slowest:g}, and should not be negative")
     for name, letter, full in (
         ("skin", "m", n),
