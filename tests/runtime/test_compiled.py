@@ -71,10 +71,15 @@ def test_what_is_compiled_ahead_is_what_steps_call():
     """The same signatures: a step after it compiles nothing of the solver."""
     code = """
 import numpy as np
-from rigidgrains import ahead, Scene, Simulation
-from rigidgrains.solve import colouring, momentum, power, residual
-kernels = [colouring.coloured_sweep, momentum.judge_parts, momentum._carry_on, momentum._carry_on_to, residual._squares,
-           residual._worst, residual._impulse, power._powers, power._collect, power._pushed]
+from rigidgrains import Scene, Simulation
+from rigidgrains.app import ahead
+from rigidgrains.solve import extrapolation, residual, virtual_power
+from rigidgrains.solve.kernels.factory import make_kernels
+from rigidgrains.solve.kernels.kinds import FRICTION
+loops = make_kernels(FRICTION)
+kernels = [loops.coloured_sweep, loops.lack_squares, loops.worst_lack, loops.powers, extrapolation.judge_parts,
+           extrapolation._carry_on, extrapolation._carry_on_to, residual._impulse, virtual_power._collect,
+           virtual_power._pushed]
 ahead.main()
 assert all(len(kernel.signatures) == 1 for kernel in kernels), [len(kernel.signatures) for kernel in kernels]
 scene = Scene(dimension=2, gravity=(0, -10), friction=0.5)

@@ -17,7 +17,7 @@ from rigidgrains.solve import fallback as appeals
 from rigidgrains.solve.accelerated import AcceleratedSweeps, Momentum
 from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion, ResidualCriterion, Verdict
 from rigidgrains.solve.fallback import appeal
-from rigidgrains.solve.loops import apply_forces
+from rigidgrains.solve.kernels.factory import apply_forces
 from rigidgrains.solve.orders import Coloured
 from rigidgrains.solve.residual import residual, worst_contact
 from rigidgrains.solve.sweeps import Sweeps

@@ -105,7 +105,7 @@ class AcceleratedSweeps(Sweeps):
         if most is None:
             looks = looks_at_state(self.criterion) and not self.sleep
             most = AFFORDABLE if looks and self.max_sweeps >= PATIENT else 0
-        own = problem.plain and problem.count <= most and bool((problem.geometry[:, 6] < math.inf).all())
+        own = problem.extra is None and problem.count <= most and bool((problem.friction < math.inf).all())
         return Momentum(order, problem, hold=self.hold, appeals=own)
 
 
