@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ..trajectory.frame import Frame
     from .export import Job
 
+OTHERWISE = (  # columns that are told under other names, or not at all
+    "id", "material", "angle", "qw", "qx", "qy", "qz", "load", "contact_number", "image_x", "image_y", "image_z",
+)  # fmt: skip
 SPIN = {"spin_x": "omegax", "spin_y": "omegay", "spin_z": "omegaz"}
 
 
@@ -58,6 +61,7 @@ def _grains(frame: Frame) -> Columns:
         **angle,
         "load": columns["load"],
         **{f"i{axis}": columns[f"image_{axis}"] for axis in "xyz" if f"image_{axis}" in columns},
+        **{name: column for name, column in columns.items() if name not in (*kept, *OTHERWISE)},
     }
 
 
