@@ -45,7 +45,7 @@ def units(frame: Frame) -> dict[str, str]:
     told = dict(OF_CONTACTS)
     for name, array in grain_arrays(frame).items():
         told |= dict.fromkeys(_components(name, array), grains_in_frames()[name].unit)
-    for name, column in contacts_in_frames().items():
+    for name, column in contacts_in_frames().items() if frame.has_contacts else ():
         if column.exported and (rows := frame.contacts.law(name)) is not None:
             told |= dict.fromkeys(_components(name, rows), column.unit)
     return told | {"angle": "rad"}
