@@ -14,7 +14,7 @@ from rigidgrains import Scene
 from rigidgrains.scene import SceneError
 from rigidgrains.scene.make_solver import make_solver
 from rigidgrains.simulation.simulation import Simulation
-from rigidgrains.solve import accelerated
+from rigidgrains.solve import accelerated, restarts
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import (
     FixedSweeps,
@@ -223,11 +223,11 @@ def test_too_few_sweeps_are_reported(make, rng):
 
 def test_without_luck_the_sweeps_become_plain(monkeypatch, rng):
     """If every change counted as running away: back to the best forces a few times, then plain sweeps that converge."""
-    monkeypatch.setattr(accelerated, "RUNAWAY", 1e-12)
+    monkeypatch.setattr(restarts, "RUNAWAY", 1e-12)
     problem = prepare(triangular(5, 5, mu=0.3, g=1.0), DT)
     report = AcceleratedSweeps(**TIGHT).solve(problem, rng)
     assert report.converged
-    assert report.restarts >= accelerated.RESCUES
+    assert report.restarts >= restarts.RESCUES
     assert "then plain sweeps" in report.why
     check_constraints(problem)
 

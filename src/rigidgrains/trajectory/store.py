@@ -107,7 +107,7 @@ def open_to_read(path: Path) -> h5py.File:
     """A file to read, also while a run is writing it: then it is tried longer, between two changes."""
     for attempt in range(PATIENCE * TRIES):
         try:
-            return _open_whole(path)
+            return open_whole(path)
         except TrajectoryError:
             raise
         except Exception as problem:  # whatever HDF5, and we, make of damaged bytes
@@ -199,7 +199,7 @@ def _open(atomic: AtomicFile) -> tuple[AtomicFile, h5py.File]:
     return atomic, h5py.File(atomic, "r+", libver=("v110", "v114"), rdcc_nbytes=0)
 
 
-def _open_whole(path: Path) -> h5py.File:
+def open_whole(path: Path) -> h5py.File:
     """Through our own file object: it applies a journal that it finds, and HDF5 shares no cache with other readers."""
     if path.is_dir():
         raise IsADirectoryError
