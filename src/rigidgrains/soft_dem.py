@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from .model.materials import check_tables
 from .model.vectors import difference
 from .runtime.compiled import kernel
 from .simulation import integrate
-from .solve.kernels import apply_forces
+from .solve.kernels.factory import apply_forces
 
 Array = NDArray[np.float64]
 
@@ -88,7 +89,7 @@ class Springs:
             self.stiffness, self.viscosity, self.tangential, self.wall, -math.inf if self.bonded else 0.0,
         )  # fmt: skip
         integrate.free_velocity(bodies, self.time, dt)
-        apply_forces(bodies.motion, contacts.pairs, contacts.geometry, forces, dt)
+        apply_forces(replace(contacts.problem(bodies, dt), forces=forces))
         integrate.move(bodies, dt)
         self.steps += 1
         self.updates += contacts.count

@@ -30,9 +30,9 @@ class ContactProblem(ContactColumns):
     geometry : (c, 8) n (3), gap to be closed (m), m_n, m_t (kg), mu, signed gap g (m)
     forces   : (c, 4) R_n, R_t (3) (N), at first those carried over
     position, radius : centres (m) and radii (m) of the grains
-    extra    : (c, 14) columns of laws that plain friction does not have, see solve/extended.py; forces then have seven
+    extra    : (c, 14) columns of laws that plain friction does not have, see model/columns.py; forces then have seven
     colouring : the colours, if rows stand colour after colour
-    branch   : (c, 2) m, in a cell that deforms, see solve/flowing.py; then flow : (3, 8) its rows within `motion`
+    branch   : (c, 2) m, in a cell that deforms, see model/deforming.py; then flow : (3, 8) its rows within `motion`
     edges    : (3,) m, of a periodic cell, infinite where it has no images; None without a cell
     before   : (bodies, 6) v and s at the beginning of the step, for solvers that ask
     work     : what solvers need beside these, kept from one step to the next
@@ -64,11 +64,13 @@ class ContactProblem(ContactColumns):
 
     @property
     def arrays(self) -> tuple[Array | Index, ...]:
-        """What every loop of a solver takes, in this order, before dt."""
-        if self.plain:
-            return self.motion, self.pairs, self.geometry, self.forces
-        columns = self.branch if self.extra is None else self.extra
-        return self.motion, self.pairs, self.geometry, columns, self.flow, self.forces  # type: ignore[return-value]
+        """What every loop over contacts takes, in this order, before dt: motion, pairs, geometry, extra, cell, forces.
+
+        extra : the columns that this kind of contact has beyond its geometry; some table where it has none
+        cell  : motion rows of a cell that deforms
+        """
+        own = self.branch if self.extra is None else self.extra
+        return self.motion, self.pairs, self.geometry, self.geometry if own is None else own, self.flow, self.forces
 
     def points(self) -> Array:
         """(c, 3) m, contact points."""

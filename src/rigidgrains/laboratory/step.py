@@ -10,7 +10,7 @@ from .. import fclib
 from ..contacts.problem import ContactProblem
 from ..solve.accelerated import AcceleratedSweeps
 from ..solve.criteria import Verdict
-from ..solve.kernels import apply_forces
+from ..solve.kernels.factory import apply_forces
 from ..solve.orders import ORDERS, Order
 from ..solve.pace import Pace
 from ..solve.relaxed import RelaxedSweeps
@@ -99,7 +99,7 @@ class StepCase:
         log = Log(self.count)
         found = fclib.solve_problem(stated, solver=SECOND_ORDER, tolerance=asked, start=start)
         problem.forces[:] = fclib.forces(problem, found.r, stated.dimension)
-        apply_forces(problem.motion, problem.pairs, problem.geometry, problem.forces, problem.dt)
+        apply_forces(problem)
         log.sweeps = found.iterations
         log.look(lambda: (residual(problem), momentum_error(problem)), counted=False)
         why, checked = found.reason or MET, check_step(self.problem, problem.forces)

@@ -26,7 +26,7 @@ def shock_law(r_n, r_tt, mu):
     return choose(apart, 0.0, r_n), choose(apart, 0.0, factor)
 
 
-def opening_law(r_n, r_tt, mu, ratio):
+def associated_law(r_n, r_tt, mu, ratio):
     """Normal force of a contact that opens as it slides, V_n = mu |V_t|, from the force that would make it stick.
 
     ratio : m_n/m_t

@@ -24,7 +24,7 @@ from ..model.walls import Wall
 from ..simulation import integrate
 from ..simulation.simulation import Simulation
 from ..solve.criteria import LocalCriterion
-from ..solve.kernels import apply_forces
+from ..solve.kernels.factory import apply_forces
 from ..solve.orders import Coloured, Order, Ordered, Parallel, Random, RandomBlocks, RandomSequential, Symmetric
 from ..solve.sweeps import Sweeps
 from ..theory import Q_PARALLEL, Q_RANDOM
@@ -99,7 +99,7 @@ def squeezed(disks: int, force: Array | float) -> tuple[ContactProblem, Index]:
     problem, along = lay(simulation)
     assert problem.count == disks - 1
     problem.forces[along, R_N] = force
-    apply_forces(problem.motion, problem.pairs, problem.geometry, problem.forces, problem.dt)
+    apply_forces(problem)
     return problem, along
 
 

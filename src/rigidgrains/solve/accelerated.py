@@ -21,8 +21,8 @@ from .associated import Dilation
 from .criteria import Criterion, MomentumCriterion, RigidSweeps, StateCriterion, Verdict, looks_at_state
 from .deflation import EVERY, KEPT, Swings
 from .extrapolation import carry_on, extent_of, judge
-from .kernels import changes
-from .loops import apply_forces
+from .kernels.factory import apply_forces
+from .kernels.sums import changes
 from .mass_ratio import burden
 from .orders import Coloured, Order, Symmetric
 from .pace import Pace
@@ -167,7 +167,7 @@ class Momentum(Pace):
         carry_on(beta, p.motion, self._motion)
         if left_out:
             swings.take_out(p, self._start)
-        made = self.order.turn(p, rng, fresh=self._fresh, opens=self._dilation.on)
+        made = self.order.turn(p, rng, fresh=self._fresh, associated=self._dilation.on)
         self._fresh = False
         self._sweeps += made
         along, change, step, square = judge(p.forces, self._forces, self._start, self._weight)

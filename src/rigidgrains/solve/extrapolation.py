@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -91,7 +89,7 @@ def judge_some(first, end, forces, last_forces, start, weight):
         r, w = forces[k], weight[k]
         d, s = r - start[k], r - last_forces[k]
         along, change, step, square = along + w * d * s, change + w * d * d, step + w * s * s, square + w * r * r
-    nothing: Any = lanes_with(0.0)  # type: ignore[call-arg]
+    nothing = lanes_with(0.0)
     alongs, changes, steps, squares = nothing, nothing, nothing, nothing
     for k in range(0, lanes, WIDTH):
         r, w = lanes_of(forces, k), lanes_of(weight, k)

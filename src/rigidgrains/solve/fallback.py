@@ -10,7 +10,7 @@ import numpy as np
 
 from ..contacts.problem import ContactProblem
 from .criteria import StateCriterion, Verdict
-from .loops import apply_forces
+from .kernels.factory import apply_forces
 from .matrix.general import natural_map
 from .matrix.referee import Array, GlobalSystem, referee
 from .matrix.solve import in_space

@@ -25,7 +25,7 @@ from ..detect.clusters import root_of
 from ..runtime.compiled import kernel
 from ..runtime.memory import copy_rows
 from .criteria import StateCriterion, Verdict, check_verdict
-from .loops import apply_forces
+from .kernels.factory import apply_forces
 
 Array = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from numpy.random import Generator
 from ..contacts.problem import ContactProblem
 from ..runtime.arguments import is_number
 from .criteria import Criterion, FixedSweeps, MomentumCriterion, looks_at_state
-from .kernels import total_force
+from .kernels.sums import total_force
 from .orders import Order
 from .passivity import Passive, make_passive
 from .residual import residual

@@ -35,7 +35,7 @@ from .criteria import (
     Verdict,
     looks_at_state,
 )
-from .kernels import total_force
+from .kernels.sums import total_force
 from .pace import Pace
 from .residual import natural_map
 

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from ...contacts.problem import ContactProblem
 from ...model.columns import INV_MASS, INV_SPIN, S, V
-from ..kernels import apply_forces
+from ..kernels.factory import kernels_for
 from .problem import GlobalProblem, Info, LocalProblem
 
 Array = NDArray[np.float64]
@@ -38,7 +38,8 @@ def global_problem(problem: ContactProblem, *, dimension: int | None = None, sol
         raise ValueError("FCLIB knows three unknowns per contact; rolling, twisting or tangential rebound have more")
     motion = problem.motion.copy()
     if solved:
-        apply_forces(motion, problem.pairs, problem.geometry, -problem.forces, problem.dt)
+        _, *rows, _ = problem.arrays
+        kernels_for(problem).apply_forces(motion, *rows, -problem.forces, problem.dt)
     dimension = dimension or (2 if _flat(problem) else 3)
     velocity = motion[:, :6].ravel()
     everything = _contact_rows(problem, dimension)
