@@ -3,7 +3,7 @@
     python docs/equations.py
 
 The labels are those of the paper's TeX source. Code cites them as `Eq. (m-t)`, `Eqs. (kappa) and (gamma)`, in a comment
-of the line or in the docstring of the function; the page is made from these. `tests/test_equations.py` holds them
+of the line or in the docstring of the function; the page is made from these. `tests/whole/test_equations.py` holds them
 together.
 """
 
@@ -92,7 +92,7 @@ DERIVATIONS = {
     "generalized-accel": "continuous in time; a step takes (discr-generalized-accel)",
     "contact-accel": "continuous in time; a step takes (discr-contact-accel2)",
     "free-accel": "continuous in time; a step takes (discr-free-veloc)",
-    "invM2": "levers lie along the normal, which leaves (m-n) and (m-t); `tests/test_matrices.py` shows it",
+    "invM2": "levers lie along the normal, which leaves (m-n) and (m-t); `tests/contacts/test_rows.py` shows it",
     "discr-contact-accel": "with the free velocity (discr-free-veloc) it is (discr-contact-accel2)",
     "Dxv": "a limit between (1d-update) and (contin-forceiter)",
     "Dx2R": "a limit between (1d-update) and (contin-forceiter)",

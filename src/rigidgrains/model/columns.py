@@ -22,13 +22,14 @@ N = slice(N_X, N_Z + 1)
 # Columns of `forces`, one row per contact: R_n, R_t (N); where laws resist rolling, Q = torque over the lever (N)
 R_N, R_X, R_Y, R_Z, Q_X, Q_Y, Q_Z = range(7)
 R_T, Q = slice(R_X, R_Z + 1), slice(Q_X, Q_Z + 1)
-# Columns of `extra`, one row per contact that resists rolling or rebounds sideways: velocity to be reached, sticking
-# means V_t = -(column); a = lever/r of both bodies, 0 for walls; m_r = 1/(a_0^2 r_0^2/I_0 + a_1^2 r_1^2/I_1)
-# (kg), that rolling and twisting meet; mu_r and mu_t over the lever; lever times the spin of a wall (m/s); lever (m),
-# 1/lever = 1/r_0 + 1/r_1; then the two of `branch`
+# Columns of `extra`, one row per contact that resists rolling and twisting or rebounds sideways: velocity to be
+# reached, sticking means V_t = -(column); a = lever/r of both bodies, 0 for walls; m_r (kg), that rolling and twisting
+# meet, 1/m_r = a_0^2 r_0^2/I_0 + a_1^2 r_1^2/I_1; mu_r and mu_t over the lever; lever times the spin of a wall (m/s);
+# lever (m), 1/lever = 1/r_0 + 1/r_1; then the two of `branch`
 U_X, U_Y, U_Z, A_0, A_1, M_R, MU_R, MU_T, W_X, W_Y, W_Z, LEVER, EXTRA_BRANCH, EXTRA_MOVING = range(14)
 U_T, W = slice(U_X, U_Z + 1), slice(W_X, W_Z + 1)
-# Columns of `branch`, one row per contact in a cell that deforms: from centre to centre (m); the same if it moves
+# Columns of `branch`, one row per contact in a cell that deforms: from centre to centre (m); the same where forces move
+# the cell, else 0
 BRANCH, MOVING = range(2)
 # Columns of `flow`, the three rows of a cell that deforms: row a holds L_ab (1/s) and 1/M_ab (1/(kg m^2)), 0 where L_ab
 # does not follow a stress; 1/M of the isotropic part of L, and 1 where that acts, else 0

@@ -1,0 +1,261 @@
+"""Dilation: the law of contacts that open as they slide, and when sweeps begin with it and leave it."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support import ROOT
+from support.builders import column, prepare, triangular
+
+from rigidgrains import Scene, Simulation, TrajectoryWriter, resume
+from rigidgrains.app.bench import dense_problem
+from rigidgrains.laws.shock import opening_law, shock_law
+from rigidgrains.runtime.barrier import new_meeting
+from rigidgrains.runtime.threads import get_threads, set_threads
+from rigidgrains.scene.make_solver import make_solver
+from rigidgrains.solve import associated as dilation
+from rigidgrains.solve.accelerated import AcceleratedSweeps, Momentum
+from rigidgrains.solve.associated import Dilation
+from rigidgrains.solve.colouring import coloured_sweep
+from rigidgrains.solve.criteria import FixedSweeps, LocalCriterion, MomentumCriterion, ResidualCriterion, Verdict
+from rigidgrains.solve.kernels import update
+from rigidgrains.solve.orders import Coloured
+from rigidgrains.solve.residual import residual, worst_contact
+from rigidgrains.solve.virtual_power import Powers, momentum_error, powers
+
+DT = 0.01
+
+
+def test_a_contact_opens_by_mu_times_what_it_slides(rng):
+    """From the law's own words: V is what changes the sticking force, R stays in the cone, and R . V = 0."""
+    for _ in range(1000):
+        stick_n, mu, ratio = rng.normal(), rng.choice([0.05, 0.3, 1.0, 5.0]), rng.uniform(0.5, 4.0)
+        stick_t = rng.normal(size=3) * rng.choice([0.1, 1.0])
+        r_n, factor = shock_law(opening_law(stick_n, stick_t @ stick_t, mu, ratio), stick_t @ stick_t, mu)
+        r_t = factor * stick_t
+        v_n, v_t = (r_n - stick_n) / ratio, r_t - stick_t  # dt/m_t = 1
+        assert r_n >= 0.0
+        assert np.linalg.norm(r_t) <= mu * r_n + 1e-12
+        assert v_n >= mu * np.linalg.norm(v_t) - 1e-12  # the dual cone: no closing, and at least what slides
+        assert r_n * v_n + r_t @ v_t == pytest.approx(0.0, abs=1e-11)
+
+
+def test_sticking_and_open_contacts_know_one_law(rng):
+    """Opening changes nothing where a contact sticks, and none is pulled back that parts without sliding."""
+    for _ in range(100):
+        r_n, mu, ratio = rng.exponential(), rng.uniform(0.1, 1.0), rng.uniform(0.5, 4.0)
+        within = (rng.uniform(0.0, mu) * r_n) ** 2
+        assert opening_law(r_n, within, mu, ratio) == r_n
+        assert opening_law(-r_n, 0.0, mu, ratio) <= 0.0
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_threads_and_lanes_give_the_bits_of_one_contact_after_another(threads):
+    _, problem = dense_problem(1000, coloured=True)
+    problem.motion[:500, :2] += 0.1  # so that many slide
+    by, dt = problem.colouring, problem.dt
+    colours = np.random.default_rng(1).permutation(by.count)
+    motion, forces, closed = problem.motion.copy(), problem.forces.copy(), problem.motion.copy()
+    kept = get_threads()
+    set_threads(threads)
+    try:
+        order = Coloured(worth=0)
+        order.begin(problem)
+        order._colours = colours
+        for _ in range(5):
+            order.turn(problem, np.random.default_rng(0), fresh=False, opens=True)
+            for c in by.arranged(colours):
+                update(c, motion, problem.pairs, problem.geometry, forces, dt, 1.0 / dt, True)
+    finally:
+        set_threads(kept)
+    np.testing.assert_array_equal(problem.forces, forces)
+    np.testing.assert_array_equal(problem.motion, motion)
+    plain = np.zeros_like(forces)
+    tiles = by.inner, by.tiles
+    what = by.sequence, by.start, by.alone, tiles, closed, problem.pairs, problem.geometry, plain, dt
+    for _ in range(5):
+        coloured_sweep(0, 1, new_meeting(), colours, *what, False)
+    assert np.abs(plain - forces).max() > 1e-3 * np.abs(forces).max()
+
+
+def test_what_slides_is_its_sum(rng):
+    """mu R_n |V_t| over F^2 dt/M, as the momentum error is."""
+    problem = prepare(triangular(5, 5, mu=0.3, g=3.0), DT)
+    problem.motion[:20, :2] += 0.1 * rng.standard_normal((20, 2))
+    AcceleratedSweeps(criterion=FixedSweeps(3)).solve(problem, rng)
+    i, j = problem.pairs.T
+    n = problem.geometry[:, :3]
+    v = problem.motion[j, :3] - problem.motion[i, :3] - np.cross(problem.motion[i, 3:6] + problem.motion[j, 3:6], n)
+    v_t = v - (v * n).sum(axis=1)[:, None] * n
+    found = powers(problem)
+    assert max(found.lost, found.gained) == momentum_error(problem) > 0.0
+    slides = (problem.geometry[:, 6] * problem.forces[:, 0] * np.linalg.norm(v_t, axis=1)).sum()
+    normal = problem.forces[:, 0] * ((v * n).sum(axis=1) + problem.geometry[:, 3] / DT)
+    sliding = problem.geometry[:, 6] * problem.forces[:, 0] * np.linalg.norm(v_t, axis=1)
+    sliding += (problem.forces[:, 1:] * v_t).sum(axis=1)
+    gained = np.maximum(normal, 0.0).sum() + np.maximum(sliding, 0.0).sum()
+    assert found.slid / found.gained == pytest.approx(slides / gained, rel=1e-9)
+
+
+def pressed(mu=0.5):
+    """Disks on a lattice at rest under a piston: many forces hold them."""
+    return prepare(triangular(10, 10, mu=mu, load=30.0, g=3.0), DT)
+
+
+def begun(problem, *, hold=True):
+    """Whether sweeps begin with dilation."""
+    pace = Momentum(Coloured(), problem, hold=hold)
+    pace.begin(problem)
+    pace.watch(problem)
+    return pace._dilation.on
+
+
+def test_it_is_for_packings_at_rest_that_carry_nothing_and_only_if_asked_for():
+    assert begun(pressed())
+    assert not begun(pressed(), hold=False)
+    assert not begun(pressed(mu=0.0))
+    carries, stuck, flows = pressed(), pressed(), pressed()
+    carries.forces[3, 0] = 1e-9
+    stuck.geometry[5, 6] = math.inf
+    flows.motion[:90, 0] += 0.1 * np.random.default_rng(2).standard_normal(90)
+    assert not begun(carries)
+    assert not begun(stuck)
+    assert not begun(flows)
+
+
+@pytest.mark.parametrize(
+    ("settings", "what"),
+    [
+        ({"order": "symmetric"}, "by colours alone"),
+        ({"criterion": FixedSweeps(40)}, "needs looks at the state"),
+        ({"criterion": LocalCriterion(1e-4)}, "needs looks at the state"),
+        ({"sleep": True}, "needs looks at the state"),
+    ],
+)
+def test_what_cannot_hold_says_so(settings, what, rng):
+    with pytest.raises(ValueError, match=what):
+        AcceleratedSweeps(hold=True, **settings).solve(pressed(), rng)
+
+
+def test_scenes_and_files_know_it(tmp_path):
+    """A run that is told to hold goes on so when it is resumed."""
+    solver = make_solver(Scene(dimension=2, solver={"hold": True}).solver)
+    assert solver.hold
+    simulation = Simulation(triangular(4, 4, mu=0.3, g=1.0), dt=DT, solver=solver)
+    simulation.observe(TrajectoryWriter(tmp_path / "held.vtkhdf"))
+    simulation.run(steps=2)
+    assert resume(tmp_path / "held.vtkhdf").solver.hold
+
+
+def channel(mu):
+    """A lattice of disks that fills a channel without a floor: nothing has ever pressed them."""
+    rows = [[0.5 + k + 0.5 * (row % 2), 0.5 + 0.75**0.5 * row] for row in range(10) for k in range(8 - row % 2)]
+    scene = Scene(dimension=2, gravity=(0, -10), friction=mu)
+    scene.add_grains(positions=rows, radius=0.5, density=1.0)
+    scene.add_plane("left", point=(0, 0), normal=(1, 0))
+    scene.add_plane("right", point=(8, 0), normal=(-1, 0))
+    return scene
+
+
+def test_forces_do_not_come_from_nowhere_unless_asked_for():
+    """Both answers obey all laws: grains between walls fall as if these were not there, or hold each other there."""
+    speeds = []
+    for hold in (False, True):
+        simulation = Simulation(channel(1.0), dt=1e-3, solver=AcceleratedSweeps(hold=hold))
+        simulation.step()
+        assert simulation.last_solve.converged
+        speeds.append(-simulation.bodies.velocity[:, 1].mean())
+    assert speeds[0] == pytest.approx(1e-2, rel=1e-9)
+    assert speeds[1] < 0.6 * speeds[0]
+
+
+def load(name):
+    """A script of the solver benchmarks."""
+    path = ROOT / "benchmarks" / "solvers" / f"{name}.py"
+    found = importlib.util.spec_from_file_location(f"solver_{name}", path)
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+def solved(problem, *, hold):
+    """The same problem solved from no forces."""
+    own = replace(problem, motion=problem.motion.copy(), forces=np.zeros_like(problem.forces))
+    report = AcceleratedSweeps(criterion=MomentumCriterion(2e-3), hold=hold).solve(own, np.random.default_rng(0))
+    assert report.converged
+    return own
+
+
+def test_packings_that_can_carry_their_load_do():
+    """Spheres pressed until they rest, and a little more. From no forces their piston sinks; held, most do not.
+
+    Some give way all the same, so several are looked at; all must obey Coulomb's law.
+    """
+    problems, slower = load("problems"), []
+    for seed in range(5):
+        spheres = problems.raised(problems.pressed(3, 400, 0.3, seed), 0.01)
+        sinks, holds = solved(spheres, hold=False), solved(spheres, hold=True)
+        slower.append(abs(holds.motion[-1, 2]) / abs(sinks.motion[-1, 2]))
+        assert residual(holds) <= 1e-3
+        assert momentum_error(holds) <= 2e-3
+        assert worst_contact(holds) <= 2.5e-3
+        limit = 0.3 * holds.forces[:, 0] + 1e-12
+        np.testing.assert_array_less(np.linalg.norm(holds.forces[:, 1:], axis=1), limit)
+    assert np.median(slower) < 0.3, slower
+
+
+def test_a_column_that_slides_is_left_to_coulombs_law(rng):
+    """A belt is pulled away below it: no contact may open for good."""
+    problem = prepare(column(6, radius=1.0, g=10.0, friction=0.2, dimension=2), DT)
+    problem.motion[-1, 0] = 5.0  # the floor becomes a belt
+    report = AcceleratedSweeps(criterion=ResidualCriterion(1e-10), hold=True).solve(problem, rng)
+    assert report.converged
+    weight = 6.0 * 10.0
+    at_floor = problem.pairs[:, 1] == len(problem.motion) - 1
+    assert problem.forces[at_floor, 0].sum() == pytest.approx(weight, rel=1e-8)
+    assert np.abs(problem.forces[at_floor, 1]).sum() == pytest.approx(0.2 * weight, rel=1e-8)
+
+
+LOOKS = [  # powers at successive looks, L/d sweeps apart; whether each ends dilation
+    ([Powers(0.5, 0.4, 0.4), Powers(0.2, 0.2, 0.2), Powers(0.02, 0.06, 0.05)], [False, False, False]),  # settles
+    ([Powers(1.0, 2.0, 1.9), Powers(0.4, 1.2, 1.2)], [False, True]),  # what is left is what opens
+    ([Powers(0.5, 0.4, 0.1), Powers(0.2, 0.2, 0.098)], [False, True]),  # what slides does not fall
+]
+ASKED, NEARLY = Verdict(False), Verdict(False, nearly=True, share=0.6)
+
+
+@pytest.fixture
+def state():
+    """Dilation that has begun, with L/d = 10."""
+    state = Dilation()
+    state.begin(pressed(), 10.0)
+    assert state.on
+    return state
+
+
+@pytest.mark.parametrize(("found", "ends"), LOOKS)
+def test_it_ends_for_good_where_contacts_slide_for_good(found, ends, state, monkeypatch):
+    looks = iter(found)
+    monkeypatch.setattr(dilation, "powers", lambda problem: next(looks))
+    assert not state.changes(None, ASKED, 9)  # too early to tell
+    assert [state.changes(None, ASKED, 10 * (k + 1)) for k in range(len(found))] == ends
+    assert state.on == (not ends[-1])
+    if ends[-1]:
+        assert not state.changes(None, ASKED, 100)
+
+
+def test_coulombs_law_has_the_last_word_on_single_contacts(state):
+    """A few sweeps by it; if these cost the packing its balance, dilation goes on for L/d sweeps at least."""
+    assert not state.changes(None, Verdict(False, nearly=True, share=0.9), 3)  # nothing to spare
+    assert state.changes(None, NEARLY, 3)
+    assert not state.on
+    assert not state.changes(None, NEARLY, 6)  # not yet settled: patience
+    assert state.changes(None, ASKED, 9)
+    assert state.on
+    assert not state.changes(None, NEARLY, 12)
+    assert state.changes(None, NEARLY, 19)
+    assert not state.on

@@ -1,0 +1,239 @@
+"""The file survives being killed after any write: every prefix of the writes leaves whole frames."""
+
+from __future__ import annotations
+
+import errno
+import io
+import subprocess
+import sys
+import tracemalloc
+from unittest import mock
+
+import h5py
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.builders import triangular
+
+from rigidgrains import Simulation, Trajectory, TrajectoryWriter
+from rigidgrains.trajectory import atomic, spill
+from rigidgrains.trajectory.atomic import AtomicFile, heal
+from rigidgrains.trajectory.errors import TrajectoryError, WriteError
+
+
+class Disk:
+    """Records every change of a file, so that it can be replayed up to any point; or fails at one of them."""
+
+    def __init__(self, monkeypatch, *, fails_at: int | None = None) -> None:
+        self.changes: list[tuple[str, int, bytes]] = []
+        self.fails_at = fails_at
+        disk = self
+
+        class Watched(io.FileIO):
+            def write(self, data):
+                disk._count()
+                disk.changes.append(("write", self.tell(), bytes(data)))
+                return super().write(data)
+
+            def truncate(self, size=None):
+                disk.changes.append(("truncate", size, b""))
+                return super().truncate(size)
+
+        monkeypatch.setattr(atomic.io, "FileIO", Watched)
+
+    def _count(self) -> None:
+        if self.fails_at is not None and len(self.changes) >= self.fails_at:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    def replay(self, start: bytes, count: int) -> bytes:
+        """The content of the file after so many changes."""
+        content = bytearray(start)
+        for kind, place, data in self.changes[:count]:
+            if kind == "truncate":
+                content = content[:place].ljust(place, b"\0")
+            else:
+                content = content.ljust(place + len(data), b"\0")
+                content[place : place + len(data)] = data
+        return bytes(content)
+
+
+@pytest.mark.parametrize("stride", [13, pytest.param(1, marks=pytest.mark.slow)])
+def test_killed_after_any_write_a_file_has_whole_frames_and_all_that_were_reported(tmp_path, monkeypatch, stride):
+    simulation = Simulation(triangular(3, 4, mu=0.3, g=10.0), dt=1e-3)
+    writer = TrajectoryWriter(tmp_path / "run.vtkhdf")
+    writer.start(simulation, 3)
+    start = (tmp_path / "run.vtkhdf").read_bytes()
+    positions, reported = [simulation.bodies.position.copy()], []
+    with monkeypatch.context() as patch:
+        disk = Disk(patch)
+        writer._atomic._file = atomic.io.FileIO(tmp_path / "run.vtkhdf", "r+")
+        for _ in range(2):
+            simulation.step()
+            writer.look(simulation)
+            positions.append(simulation.bodies.position.copy())
+            reported.append(len(disk.changes))
+        writer.checkpoint(simulation)
+        writer._close()
+    torn = tmp_path / "torn.vtkhdf"
+    for count in range(0, len(disk.changes) + 1, stride):
+        torn.write_bytes(disk.replay(start, count))
+        with Trajectory(torn) as trajectory:
+            least = 1 + sum(count >= done for done in reported)
+            assert least <= len(trajectory) <= least + 1
+            for frame in trajectory:
+                assert np.array_equal(frame.position, positions[frame.index])
+        with io.FileIO(torn, "r+") as file:
+            heal(file)
+        with h5py.File(torn) as plain:  # any HDF5 reader is content with what was healed
+            assert plain["VTKHDF/Steps"].attrs["NSteps"] >= least
+
+
+@pytest.mark.parametrize("fails_at", [0, 1, 5, 40, 90])
+def test_a_full_disk_is_told_and_earlier_frames_stay(tmp_path, monkeypatch, fails_at):
+    simulation = Simulation(triangular(3, 4, mu=0.3, g=10.0), dt=1e-3)
+    path = tmp_path / "run.vtkhdf"
+    writer = TrajectoryWriter(path)
+    writer.start(simulation, 3)
+    simulation.step()
+    writer.look(simulation)
+    with monkeypatch.context() as patch:
+        Disk(patch, fails_at=fails_at)
+        writer._atomic._file = atomic.io.FileIO(path, "r+")
+        simulation.observe(writer.look)
+        with pytest.raises(WriteError, match="No space left on device; what was written before is intact"):
+            simulation.run(steps=20)
+        frames = simulation.steps
+        writer.finish(simulation)
+    with Trajectory(path) as trajectory:
+        assert frames <= len(trajectory) <= frames + 1  # the last one was sealed, or was not
+        assert trajectory.steps.tolist() == [*range(len(trajectory))]
+
+
+def test_a_commit_that_fails_behind_its_seal_is_finished_by_the_next_reader(tmp_path, monkeypatch):
+    """Half of the patches are in their places: without the journal, which has its seal, the file would be torn."""
+    path = tmp_path / "file"
+    path.write_bytes(b"." * 100)
+    file = AtomicFile(path, writable=True)
+    for place, data in ((10, b"one"), (50, b"two")):
+        file.seek(place)
+        file.write(data)
+
+    def apply_half(to, patches):
+        spill.put(to, patches[0][1], patches[0][0])
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(atomic, "_apply", apply_half)
+        with pytest.raises(OSError, match="Input/output error"):
+            file.commit()
+    file.abandon()
+    file.close()
+    with io.FileIO(path, "r+") as left:
+        assert heal(left)
+    expected = bytearray(b"." * 100)
+    expected[10:13], expected[50:53] = b"one", b"two"
+    assert path.read_bytes() == bytes(expected)
+
+
+def test_a_journal_is_applied_in_memory_where_the_file_cannot_be_written(tmp_path):
+    path = tmp_path / "file.h5"
+    with h5py.File(path, "w", libver=("v108", "v108")) as file:
+        file["x"] = np.arange(4)
+    before = path.read_bytes()
+    end = len(before)
+    path.write_bytes(before + b"".join(atomic.journal([(3, b"abc"), (end - 2, b"yz")], end)))
+    view = AtomicFile(path, writable=False)
+    content = bytearray(before)
+    content[3:6], content[end - 2 :] = b"abc", b"yz"
+    assert view.read() == bytes(content)
+    view.close()
+    assert path.read_bytes()[:end] == before
+
+
+def test_a_broken_journal_is_no_journal(tmp_path):
+    path = tmp_path / "file"
+    with h5py.File(path, "w", libver=("v108", "v108")) as file:
+        file["x"] = np.arange(4)
+    before = path.read_bytes()
+    journal = bytearray(b"".join(atomic.journal([(3, b"abc")], len(before))))
+    journal[17] ^= 1  # within the patch
+    for left in (bytes(journal), bytes(journal[:-1]), b"loose bytes"):
+        path.write_bytes(before + left)
+        with io.FileIO(path, "r+") as file:
+            assert heal(file)
+        assert path.read_bytes() == before
+
+
+def test_one_writer_at_a_time(tmp_path):
+    simulation = Simulation(triangular(2, 2), dt=1e-3)
+    writer = TrajectoryWriter(tmp_path / "run.vtkhdf")
+    writer.start(simulation, 1)
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom rigidgrains.trajectory.store import open_to_append\n"
+        "try: open_to_append(Path(sys.argv[1]))\nexcept ValueError as problem: print(problem)"
+    )
+    told = subprocess.run([sys.executable, "-c", code, writer.path], capture_output=True, text=True, check=True).stdout
+    writer.finish(simulation)
+    assert "another run is writing this file" in told
+
+
+@given(st.lists(st.tuples(st.integers(0, 60), st.binary(min_size=1, max_size=20)), max_size=30), st.integers(1, 80))
+@pytest.mark.parametrize("large", [6, spill.LARGE])
+@settings(max_examples=200, deadline=None)
+def test_reads_see_writes_and_a_commit_changes_no_byte(tmp_path_factory, large, writes, protected):
+    """Against a plain bytearray; large patches wait on the disk, in pieces."""
+    with mock.patch.object(spill, "LARGE", large), mock.patch.object(spill, "PIECE", 4):
+        change_and_commit(tmp_path_factory, writes, protected)
+
+
+def change_and_commit(tmp_path_factory, writes, protected):
+    path = tmp_path_factory.mktemp("atomic") / "file"
+    expected = bytearray(b"." * protected)
+    path.write_bytes(expected)
+    file = AtomicFile(path, writable=True)
+    for place, data in writes:
+        file.seek(place)
+        file.write(data)
+        expected = expected.ljust(place + len(data), b"\0")
+        expected[place : place + len(data)] = data
+    file.seek(0)
+    assert file.read() == bytes(expected)
+    assert path.read_bytes()[:protected] == b"." * protected
+    file.commit()
+    file.close()
+    assert path.read_bytes() == bytes(expected)
+
+
+def test_large_changes_take_no_memory(tmp_path):
+    """Of a file of 40 MB all bytes are changed, and it takes a few pieces to do so."""
+    path, size = tmp_path / "file", 40_000_000
+    path.write_bytes(bytes(size))
+    new, file = np.random.default_rng(1).integers(256, size=size, dtype=np.uint8), AtomicFile(path, writable=True)
+    tracemalloc.start()
+    for part in np.split(new, 4):
+        file.write(part)
+    file.commit()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    file.close()
+    assert peak < 4 * spill.PIECE
+    assert path.read_bytes() == new.tobytes()
+    assert [one.name for one in tmp_path.iterdir()] == ["file"]
+
+
+def test_another_kind_of_file_is_left_alone(tmp_path):
+    (tmp_path / "notes.vtkhdf").write_text("not HDF5 at all, but long enough to look at")
+    with pytest.raises(TrajectoryError, match="no trajectory"):
+        Trajectory(tmp_path / "notes.vtkhdf")
+    assert (tmp_path / "notes.vtkhdf").read_text().startswith("not HDF5")
+
+
+def test_a_file_that_cannot_be_begun_leaves_nothing(tmp_path, monkeypatch):
+    simulation = Simulation(triangular(2, 2), dt=1e-3)
+    with monkeypatch.context() as patch:
+        Disk(patch, fails_at=10)
+        writer = TrajectoryWriter(tmp_path / "run.vtkhdf")
+        with pytest.raises(WriteError, match="No space left on device; the file could not be begun, and nothing was"):
+            writer.start(simulation, 1)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,63 @@
+"""The scripts in benchmarks/ run, small; their figures are not judged here."""
+
+from __future__ import annotations
+
+import importlib.util
+from types import ModuleType
+
+import numpy as np
+import pytest
+from support import ROOT
+
+FOLDER = ROOT / "benchmarks"
+SMALL = 4  # cubes along a side: 89 grains
+
+
+@pytest.fixture(scope="module")
+def cells() -> ModuleType:
+    return load("cells")
+
+
+def load(name: str) -> ModuleType:
+    found = importlib.util.spec_from_file_location(f"benchmark_{name}", FOLDER / f"{name}.py")
+    assert found is not None
+    assert found.loader is not None
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+def test_cells_are_raced_against_walls(cells, capsys):
+    rows = cells.race({"walls": cells.in_walls, "cell": cells.in_cell, "sheared": cells.sheared}, SMALL, 2)
+    assert [row["name"] for row in rows] == ["walls", "cell", "sheared"]
+    assert rows[0]["detection"] == rows[0]["step"] == rows[0]["list"] == 1.0
+    assert all(row[key] > 0.0 for row in rows for key in ("detection", "list", "step"))
+    assert "grains" in capsys.readouterr().out
+
+
+def test_box_and_cell_hold_the_same_packing(cells):
+    """The lattice goes on through the faces of the cell: no overlap, and more pairs touch than in the box."""
+    box, cell = cells.in_walls(SMALL), cells.in_cell(SMALL)
+    for simulation in (box, cell):
+        simulation.step()
+        assert simulation.contacts.deepest < 1e-9
+    assert np.array_equal(box.bodies.radius, cell.bodies.radius)
+    between = box.contacts.wall_rows[0].start
+    assert cell.contacts.count > between > 0
+
+
+def test_laws_that_no_grain_has_change_no_bit(cells):
+    plain, unused = cells.Watched(cells.plain(SMALL)), cells.Watched(cells.unused(SMALL))
+    for run in (plain, unused):
+        for k in range(3):
+            run.step(k, counted=True)
+    assert unused.simulation.bodies.laws == []
+    assert np.array_equal(plain.simulation.bodies.motion, unused.simulation.bodies.motion)
+    assert plain.simulation.contacts.count > 0
+
+
+def test_numberings_are_raced():
+    found = load("sorting").race(300, 1)
+    assert found["curve"] == 1.0
+    assert all(cost > 0.0 for cost in found.values())
+    assert found["apart, curve"] < found["apart, one diameter"] < found["apart, random"]

@@ -1,0 +1,27 @@
+"""The code of the pages runs as it stands, block after block; what they claim is asserted in them."""
+
+from __future__ import annotations
+
+import re
+import sys
+import types
+
+import pytest
+from support import ROOT
+
+DOCS = ROOT / "docs"
+
+
+@pytest.mark.parametrize("name", ["observers", "criteria", "own_laws"])
+def test_the_code_of_a_page_runs(name, tmp_path, monkeypatch):
+    """All blocks of a page share their names, in a folder of their own."""
+    text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+    blocks = [
+        (text[: match.start()].count("\n") + 1, match[1]) for match in re.finditer(r"```python\n(.*?)```", text, re.S)
+    ]
+    assert len(blocks) >= 3
+    page = types.ModuleType(f"page_{name}")
+    monkeypatch.setitem(sys.modules, page.__name__, page)
+    monkeypatch.chdir(tmp_path)
+    for line, code in blocks:
+        exec(compile("\n" * line + code, f"docs/{name}.md", "exec"), page.__dict__)

@@ -1,0 +1,64 @@
+"""The examples run as they stand, and their numbers are right; so does the code of the README."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support import ROOT
+
+import rigidgrains as rg
+
+
+def run(path: Path, folder: Path) -> str:
+    done = subprocess.run([sys.executable, path], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_first(tmp_path):
+    """The floor and side walls of a resting box carry the weight of 300 disks."""
+    told = run(ROOT / "examples" / "first.py", tmp_path)
+    assert (tmp_path / "packing.png").stat().st_size > 10_000
+    lift = -sum(float(y) for y in re.findall(r"force on \w+ +\([^,]+, ([^)]+)\) N", told))
+    # Radii uniform in [a, b] have <r^2> = (a^2 + a b + b^2)/3; 300 draws scatter by a few per cent.
+    weight = 9.81 * 2500 * 3.14159 * 300 * (1 + 2 + 4) / 3 * 1e-6
+    assert lift == pytest.approx(weight, rel=0.1)
+
+
+@pytest.mark.slow
+def test_press(tmp_path):
+    """Smooth walls: the floor carries everything."""
+    told = run(ROOT / "examples" / "press.py", tmp_path)
+    carried, weight = map(float, re.search(r"floor carries ([\d.]+) N of ([\d.]+) N", told).groups())
+    assert carried == pytest.approx(weight, rel=2e-3)
+    assert (tmp_path / "press.png").exists()
+    assert (tmp_path / "press-history.png").exists()
+
+
+def test_million(tmp_path):
+    """The same column with 2000 spheres: it falls, spreads, and is certified to be a heap on the floor."""
+    text = (ROOT / "examples" / "million.toml").read_text()
+    small = {"1_000_000": "2000", "[[-0.1, -0.1, 0], [0.1, 0.1, 0.28]]": "[[-0.013, -0.013, 0], [0.013, 0.013, 0.04]]"}
+    for word, other in small.items():
+        assert text.count(word) == 1
+        text = text.replace(word, other)
+    (tmp_path / "column.toml").write_text(text)
+    simulation = rg.Simulation(rg.load_scene(tmp_path / "column.toml"))
+    assert simulation.solver.coloured
+    height = simulation.bodies.position[:, 2].mean()
+    simulation.run(until=0.15)
+    position = simulation.bodies.position
+    assert position[:, 2].mean() < 0.7 * height
+    assert np.abs(position[:, :2]).max() > 0.015
+    assert (position[:, 2] > 0.95 * simulation.bodies.radius).all()
+
+
+def test_the_readme_shows_the_first_example():
+    """Word for word, without its docstring."""
+    code = (ROOT / "examples" / "first.py").read_text().split('"""\n\n', 1)[1]
+    assert code in (ROOT / "README.md").read_text()
