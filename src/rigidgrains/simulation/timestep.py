@@ -167,8 +167,8 @@ def _load(wall: Wall, bodies: Bodies) -> float:
 
 def _thickness(wall: Wall) -> float:
     """m, the radius of a rod, by which it bends away from grains; infinite for other walls."""
-    rod = isinstance(wall.shape, Cylinder) and not wall.shape.inside
-    return wall.shape.radius if rod else math.inf  # type: ignore[attr-defined]
+    shape = wall.shape
+    return shape.radius if isinstance(shape, Cylinder) and not shape.inside else math.inf
 
 
 def _pull(bodies: Bodies) -> float:
