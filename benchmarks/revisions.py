@@ -66,7 +66,8 @@ def start(folder: Path) -> subprocess.Popen[str]:
 
 
 def ask(worker: subprocess.Popen[str], kind: str, order: str, grains: int, repeats: int) -> float:
-    assert worker.stdin is not None and worker.stdout is not None
+    assert worker.stdin is not None
+    assert worker.stdout is not None
     print(kind, order, grains, repeats, file=worker.stdin, flush=True)
     return float(worker.stdout.readline())
 

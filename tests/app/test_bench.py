@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rigidgrains.app import bench
+from rigidgrains.model.bodies import Bodies
 from rigidgrains.runtime import memory
 
 
@@ -48,12 +49,15 @@ def test_the_first_run_compiles_and_later_ones_do_not():
 def test_a_measurement_that_fails_changes_nothing(monkeypatch):
     """Memory goes on as mappings, and is no longer traced."""
 
-    def fail(grains: int) -> None:
+    make = bench.dense_bodies
+
+    def fail(grains: int) -> Bodies:
         if grains > 1000:
             raise MemoryError
+        return make(grains)
 
     usual = memory.LARGE
-    monkeypatch.setattr(bench, "_steps", fail)
+    monkeypatch.setattr(bench, "dense_bodies", fail)
     with pytest.raises(MemoryError):
         bench.bytes_per_grain(2000)
     assert usual == memory.LARGE

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from support.builders import floor, grains, settle
-from support.worlds import broken, pressed
+from support.worlds import broken, keep, pressed
 
 from rigidgrains import Frame
 from rigidgrains.certificate import check
@@ -49,9 +49,7 @@ def tamper_friction(frame):
 def remove_contact(frame):
     contacts = frame.contacts
     kept = np.arange(len(contacts)) != int(np.argmax(contacts.normal_force))
-    contacts._count -= 1
-    for name in ("pair", "point", "normal", "gap", "force", "status"):
-        setattr(contacts, name, getattr(contacts, name)[kept])
+    keep(frame, kept)
     return ""
 
 

@@ -39,7 +39,10 @@ def test_a_gate_is_gone_in_the_very_step():
         tuple(pair): force.copy() for pair, force in zip(simulation.contacts.pairs.tolist(), simulation.contacts.forces)
     }
     n, rows = simulation.bodies.count, simulation.contacts.count
-    simulation._take_events()
+    bodies = simulation.bodies
+    simulation.neighbours = bodies.events.take_place(
+        bodies, simulation.neighbours, simulation.contacts, simulation.time, simulation.dt
+    )
     assert [wall.name for wall in simulation.bodies.walls] == ["floor", "left", "stop"]
     kept = {tuple(pair): force for pair, force in zip(simulation.contacts.pairs.tolist(), simulation.contacts.forces)}
     gone = [pair for pair in before if pair[1] == n + 2]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 import pytest
 from support.builders import chain, cloud, prepare, triangular
+from support.kernels import apply_forces
 
 from rigidgrains import load_scene
 from rigidgrains.cli.compare import compare as command
@@ -27,7 +28,7 @@ from rigidgrains.laboratory.profiles import share_within
 from rigidgrains.laboratory.recheck import check_matrix, check_step
 from rigidgrains.runtime import threads
 from rigidgrains.solve.criteria import FixedSweeps, ResidualCriterion
-from rigidgrains.solve.kernels import apply_forces
+from rigidgrains.solve.matrix.general import BlockRows
 from rigidgrains.solve.matrix.sweeps import residuals
 from rigidgrains.solve.residual import residual
 from rigidgrains.solve.sweeps import Sweeps
@@ -179,7 +180,9 @@ def test_the_check_finds_the_residual_of_a_file(form):
     case = matrix_case(triangular(4, 4, mu=0.3, g=3.0), form)
     r = np.random.default_rng(1).normal(size=(case.count, 2))
     padded = np.column_stack([r, np.zeros(case.count)])
-    assert check_matrix(case.problem, r.ravel()) == pytest.approx(max(residuals(case._rows, padded)), rel=1e-9)
+    local = case.problem.local()
+    rows = BlockRows.of(local.W, local.q, local.mu, local.dimension)
+    assert check_matrix(case.problem, r.ravel()) == pytest.approx(max(residuals(rows, padded)), rel=1e-9)
 
 
 @dataclass

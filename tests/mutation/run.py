@@ -73,7 +73,8 @@ def observe(tree: Tree) -> Notes:
     """Run every test file once without a fault, and note which test runs which function."""
     notes: Notes = {}
     for name in test_files(tree.folder / "tests"):
-        part = tree.kept / f"{Path(name).stem}.{zlib.crc32((tree.folder / name).read_bytes()):08x}.json"
+        room = name.removeprefix("tests/").removesuffix(".py").replace("/", ".")
+        part = tree.kept / f"{room}.{zlib.crc32((tree.folder / name).read_bytes()):08x}.json"
         if not part.is_file():
             outcome = tree.test([name], 3600.0, MUTATION_NOTES=str(tree.folder / "notes.json"))
             print(f"{name}: {outcome.seconds:.0f} s {outcome.by}", flush=True)
@@ -109,8 +110,8 @@ def replay(tree: Tree) -> int:
     survived = 0
     for fault in FAULTS:
         text = fault.apply((tree.source / fault.file).read_text())
-        names = [sorted((tree.folder / "tests").glob(f"test_{pattern}.py")) for pattern in fault.tests]
-        found = [f"tests/{file.name}" for files in names for file in files]
+        places = [sorted((tree.folder / "tests").glob(pattern)) for pattern in fault.tests]
+        found = [file.relative_to(tree.folder).as_posix() for files in places for file in files]
         try:
             tree.mutate(fault.file, text, set())
             outcome = tree.test(found, 3600.0)

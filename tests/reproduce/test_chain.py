@@ -58,12 +58,12 @@ def test_front_in_a_long_chain_is_that_of_the_wave_equation():
 
 def test_counted_answer_of_a_chain_at_a_wall():
     """No sweep: nothing; many: the whole load; in between the diffusion equation with a wall, within a per cent."""
-    from rigidgrains.reproduce.thought_experiment import _mirrored, counted
+    from rigidgrains.reproduce.thought_experiment import counted, mirrored
 
     assert counted(20, 0) == pytest.approx(np.zeros(20), abs=1e-12)
     assert counted(20, 10**5) == pytest.approx(np.ones(20))
     sweeps = 500
-    assert counted(20, sweeps)[-1] == pytest.approx(_mirrored(2.0 * math.sqrt(0.79744 * sweeps) / 20.0), abs=0.01)
+    assert counted(20, sweeps)[-1] == pytest.approx(mirrored(2.0 * math.sqrt(0.79744 * sweeps) / 20.0), abs=0.01)
 
 
 def test_a_push_spreads_and_loses_nothing():

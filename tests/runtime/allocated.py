@@ -10,6 +10,7 @@ import json
 import sys
 import tracemalloc
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -57,9 +58,9 @@ def asked(steps: int, more: Callable[[], Any] = lambda: None, solver: Sweeps = P
 
     steps : how many, after as many that are not watched; more : done in the middle of each step as well
     """
-    simulation, found = Simulation(packing(), dt=0.02, solver=solver), {"kept": [], "made": []}
-    usual = simulation._free_velocity
-    simulation._free_velocity = lambda: (usual(), more())
+    simulation, found = Simulation(packing(), dt=0.02, solver=copy(solver)), {"kept": [], "made": []}
+    usual = simulation.solver.solve
+    simulation.solver.solve = lambda *what: (more(), usual(*what))[1]
     simulation.run(steps=steps)
     tracemalloc.start()
     for _ in range(steps):

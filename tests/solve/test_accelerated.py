@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from support.builders import chain, cloud, column, exact, grains, prepare, triangular
 from support.checks import check_constraints
+from support.kernels import apply_forces
 
 from rigidgrains import Scene
 from rigidgrains.scene import SceneError
 from rigidgrains.scene.make_solver import make_solver
 from rigidgrains.simulation.simulation import Simulation
-from rigidgrains.solve import accelerated
+from rigidgrains.solve import accelerated, restarts
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import (
     FixedSweeps,
@@ -23,7 +24,7 @@ from rigidgrains.solve.criteria import (
     ResidualCriterion,
     RigidSweeps,
 )
-from rigidgrains.solve.kernels import apply_forces
+from rigidgrains.solve.kernels.factory import apply_forces as update_velocities
 from rigidgrains.solve.orders import Coloured
 from rigidgrains.solve.passivity import make_passive
 from rigidgrains.solve.relaxed import RelaxedSweeps
@@ -183,7 +184,7 @@ def test_sweeps_end_soon_after_they_might(make):
         """The residual of what would be handed back: velocities as forces make them, and forces that give no energy."""
         handed = copy.deepcopy(problem)
         handed.motion[:, :6] = free
-        apply_forces(*handed.arrays, DT)
+        update_velocities(handed)
         make_passive(handed)
         return residual(handed)
 
@@ -197,7 +198,7 @@ def test_sweeps_end_soon_after_they_might(make):
         assert residual(problem) <= epsilon
     problem, rng = warm(), np.random.default_rng(1)
     free = problem.motion[:, :6].copy()
-    apply_forces(*problem.arrays, DT)
+    update_velocities(problem)
     pace = accelerated.Momentum(Coloured(), problem)
     pace.begin(problem)
     found = [1.0]
@@ -222,11 +223,11 @@ def test_too_few_sweeps_are_reported(make, rng):
 
 def test_without_luck_the_sweeps_become_plain(monkeypatch, rng):
     """If every change counted as running away: back to the best forces a few times, then plain sweeps that converge."""
-    monkeypatch.setattr(accelerated, "RUNAWAY", 1e-12)
+    monkeypatch.setattr(restarts, "RUNAWAY", 1e-12)
     problem = prepare(triangular(5, 5, mu=0.3, g=1.0), DT)
     report = AcceleratedSweeps(**TIGHT).solve(problem, rng)
     assert report.converged
-    assert report.restarts >= accelerated.RESCUES
+    assert report.restarts >= restarts.RESCUES
     assert "then plain sweeps" in report.why
     check_constraints(problem)
 

@@ -11,14 +11,14 @@ from support.builders import column, prepare
 
 from rigidgrains import Scene, Simulation, TrajectoryWriter, resume
 from rigidgrains.contacts.problem import ContactProblem
+from rigidgrains.laws import Rolling
 from rigidgrains.scene.make_solver import make_solver
-from rigidgrains.solve import accelerated
 from rigidgrains.solve import fallback as appeals
-from rigidgrains.solve.accelerated import AcceleratedSweeps, Momentum
+from rigidgrains.solve import restarts
+from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion, ResidualCriterion, Verdict
 from rigidgrains.solve.fallback import appeal
-from rigidgrains.solve.loops import apply_forces
-from rigidgrains.solve.orders import Coloured
+from rigidgrains.solve.kernels.factory import apply_forces
 from rigidgrains.solve.residual import residual, worst_contact
 from rigidgrains.solve.sweeps import Sweeps
 from rigidgrains.solve.virtual_power import momentum_error
@@ -101,17 +101,24 @@ def test_he_is_called_for_sweeps_that_were_too_few():
         solved(AcceleratedSweeps(referee=100, sleep=True))
 
 
-@pytest.mark.parametrize("what", ["torques", "infinite friction"])
-def test_problems_that_he_does_not_know_stay_with_sweeps(what, monkeypatch):
-    """FCLIB has three unknowns per contact, and friction with a limit."""
+def test_infinite_friction_stays_with_sweeps():
+    """FCLIB knows friction with a limit."""
+    few = {"referee": 100, "max_sweeps": 100}
+    assert solved(AcceleratedSweeps(**few))[1].referee > 0
     problem = saved("repelling")
-    if what == "torques":
-        monkeypatch.setattr(ContactProblem, "plain", property(lambda problem: False))
-    else:
-        problem.geometry[0, 6] = math.inf
-    assert not AcceleratedSweeps(referee=100)._pace(Coloured(), problem)._appeals
-    monkeypatch.undo()
-    assert AcceleratedSweeps(referee=100)._pace(Coloured(), saved("repelling"))._appeals
+    problem.geometry[0, 6] = math.inf
+    assert AcceleratedSweeps(**few).solve(problem, np.random.default_rng(0)).referee == 0
+
+
+def test_torques_stay_with_sweeps():
+    """FCLIB has three unknowns per contact."""
+    for laws, called in (([], True), ([Rolling(0.01)], False)):
+        simulation = Simulation(wedged(), dt=1.0)
+        simulation.bodies.laws = laws
+        simulation.run(steps=5)
+        report = simulation.report()
+        assert (report.refereed_steps > 0) is called
+        assert (report.converged_steps == 5) is called
 
 
 def test_what_he_does_not_improve_stays(monkeypatch):
@@ -157,23 +164,8 @@ def test_sweeps_that_circle_get_less_momentum(order):
 
 
 def test_they_circle_for_ever_otherwise(monkeypatch):
-    monkeypatch.setattr(accelerated, "STALL", math.inf)
+    monkeypatch.setattr(restarts, "STALL", math.inf)
     assert sum(solved(AcceleratedSweeps(referee=0), "circling", order)[1].converged for order in range(6)) < 4
-
-
-def test_packings_at_rest_keep_their_momentum(monkeypatch):
-    """Sweeps that come to no smaller change for long are not slowed down where nothing slides for good."""
-    problem = prepare(column(20), 0.01)
-    momentum = Momentum(Coloured(), problem)
-    momentum.begin(problem)
-    momentum._amount.keep_steady(flows=False)
-    monkeypatch.setattr(accelerated, "flows", lambda problem: False)
-    momentum._sweeps = 10_000
-    assert not momentum._stalls(problem)
-    monkeypatch.setattr(accelerated, "flows", lambda problem: True)
-    assert not momentum._stalls(problem)  # looked at once in so many sweeps
-    momentum._sweeps = 20_000
-    assert momentum._stalls(problem)
 
 
 def wedged() -> Scene:

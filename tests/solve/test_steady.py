@@ -14,7 +14,7 @@ from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps
 from rigidgrains.solve.steady import AT_REST, IN_FLOW, LEAST, MOST, Amount
-from rigidgrains.solve.virtual_power import _all_powers, flows, powers
+from rigidgrains.solve.virtual_power import flows, power_sums, powers
 
 DT = 0.01
 
@@ -106,4 +106,4 @@ def test_what_slides_in_a_sheared_cell_goes_with_its_strain(rolls):
     expected = 2.0 * (problem.geometry[:, 6] * np.linalg.norm(v_t, axis=1)).sum()
     if rolls:
         expected += 0.1 * 2.0 * np.abs(np.diff((spin / bodies.radius)[contacts.pairs])).sum()  # mu_r R_n |W|
-    assert _all_powers(problem, 1.0)[2] == pytest.approx(expected, rel=1e-9)
+    assert power_sums(problem, 1.0)[2] == pytest.approx(expected, rel=1e-9)

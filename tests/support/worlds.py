@@ -10,6 +10,7 @@ from rigidgrains import Frame
 from rigidgrains.certificate import check
 from rigidgrains.model.shapes import Cylinder, Plate
 from rigidgrains.model.walls import Drive, Wall
+from rigidgrains.trajectory.frame import Contacts
 from support.builders import UP, cloud, column, grains, settle, triangular
 
 Z = np.array([0.0, 0.0, 1.0])
@@ -70,6 +71,29 @@ FLAT = {"piston", "smooth"}
 def pressed():
     """A frame with sticking, sliding and open contacts, walls and a piston."""
     return Frame.of(settle(triangular(3, 3, mu=0.3, g=5.0), steps=3))
+
+
+def seen(contacts, change, count=None):
+    """Contacts whose columns are changed as they are read, by name; count : how many are left"""
+
+    def read(path):
+        name = path.removeprefix("PointData/")
+        column = contacts.point if name == "Points" else contacts.law(name)
+        if column is None:
+            raise KeyError(path)
+        return change(name, column)
+
+    return Contacts(read, len(contacts) if count is None else count)
+
+
+def scale(frame, name, factor):
+    """A column of the contacts, times a factor."""
+    frame.contacts = seen(frame.contacts, lambda other, column: column * factor if other == name else column)
+
+
+def keep(frame, kept):
+    """Only some of the contacts, by a mask."""
+    frame.contacts = seen(frame.contacts, lambda name, column: column[kept], int(kept.sum()))
 
 
 def broken(frame, **rest):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import math
 import subprocess
 import sys
 import tracemalloc
@@ -23,28 +24,32 @@ from rigidgrains.trajectory.errors import TrajectoryError, WriteError
 
 
 class Disk:
-    """Records every change of a file, so that it can be replayed up to any point; or fails at one of them."""
+    """Records every change of the files that are opened from now on, once it watches.
 
-    def __init__(self, monkeypatch, *, fails_at: int | None = None) -> None:
+    So they can be replayed up to any point; or it fails at one of them.
+    """
+
+    def __init__(self, monkeypatch) -> None:
         self.changes: list[tuple[str, int, bytes]] = []
-        self.fails_at = fails_at
+        self.watches, self.fails_at = False, math.inf
         disk = self
 
         class Watched(io.FileIO):
             def write(self, data):
-                disk._count()
-                disk.changes.append(("write", self.tell(), bytes(data)))
+                disk.note("write", self.tell(), bytes(data))
                 return super().write(data)
 
             def truncate(self, size=None):
-                disk.changes.append(("truncate", size, b""))
+                disk.note("truncate", size)
                 return super().truncate(size)
 
         monkeypatch.setattr(atomic.io, "FileIO", Watched)
 
-    def _count(self) -> None:
-        if self.fails_at is not None and len(self.changes) >= self.fails_at:
-            raise OSError(errno.ENOSPC, "No space left on device")
+    def note(self, kind: str, place: int, data: bytes = b"") -> None:
+        if self.watches:
+            if kind == "write" and len(self.changes) >= self.fails_at:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            self.changes.append((kind, place, data))
 
     def replay(self, start: bytes, count: int) -> bytes:
         """The content of the file after so many changes."""
@@ -62,19 +67,18 @@ class Disk:
 def test_killed_after_any_write_a_file_has_whole_frames_and_all_that_were_reported(tmp_path, monkeypatch, stride):
     simulation = Simulation(triangular(3, 4, mu=0.3, g=10.0), dt=1e-3)
     writer = TrajectoryWriter(tmp_path / "run.vtkhdf")
-    writer.start(simulation, 3)
-    start = (tmp_path / "run.vtkhdf").read_bytes()
-    positions, reported = [simulation.bodies.position.copy()], []
     with monkeypatch.context() as patch:
         disk = Disk(patch)
-        writer._atomic._file = atomic.io.FileIO(tmp_path / "run.vtkhdf", "r+")
-        for _ in range(2):
-            simulation.step()
-            writer.look(simulation)
-            positions.append(simulation.bodies.position.copy())
-            reported.append(len(disk.changes))
-        writer.checkpoint(simulation)
-        writer._close()
+        writer.start(simulation, 3)
+    start = (tmp_path / "run.vtkhdf").read_bytes()
+    positions, reported = [simulation.bodies.position.copy()], []
+    disk.watches = True
+    for _ in range(2):
+        simulation.step()
+        writer.look(simulation)
+        positions.append(simulation.bodies.position.copy())
+        reported.append(len(disk.changes))
+    writer.finish(simulation)  # a checkpoint, and the file is closed
     torn = tmp_path / "torn.vtkhdf"
     for count in range(0, len(disk.changes) + 1, stride):
         torn.write_bytes(disk.replay(start, count))
@@ -94,17 +98,17 @@ def test_a_full_disk_is_told_and_earlier_frames_stay(tmp_path, monkeypatch, fail
     simulation = Simulation(triangular(3, 4, mu=0.3, g=10.0), dt=1e-3)
     path = tmp_path / "run.vtkhdf"
     writer = TrajectoryWriter(path)
-    writer.start(simulation, 3)
+    with monkeypatch.context() as patch:
+        disk = Disk(patch)
+        writer.start(simulation, 3)
     simulation.step()
     writer.look(simulation)
-    with monkeypatch.context() as patch:
-        Disk(patch, fails_at=fails_at)
-        writer._atomic._file = atomic.io.FileIO(path, "r+")
-        simulation.observe(writer.look)
-        with pytest.raises(WriteError, match="No space left on device; what was written before is intact"):
-            simulation.run(steps=20)
-        frames = simulation.steps
-        writer.finish(simulation)
+    disk.watches, disk.fails_at = True, fails_at
+    simulation.observe(writer.look)
+    with pytest.raises(WriteError, match="No space left on device; what was written before is intact"):
+        simulation.run(steps=20)
+    frames = simulation.steps
+    writer.finish(simulation)
     with Trajectory(path) as trajectory:
         assert frames <= len(trajectory) <= frames + 1  # the last one was sealed, or was not
         assert trajectory.steps.tolist() == [*range(len(trajectory))]
@@ -232,7 +236,8 @@ def test_another_kind_of_file_is_left_alone(tmp_path):
 def test_a_file_that_cannot_be_begun_leaves_nothing(tmp_path, monkeypatch):
     simulation = Simulation(triangular(2, 2), dt=1e-3)
     with monkeypatch.context() as patch:
-        Disk(patch, fails_at=10)
+        disk = Disk(patch)
+        disk.watches, disk.fails_at = True, 10
         writer = TrajectoryWriter(tmp_path / "run.vtkhdf")
         with pytest.raises(WriteError, match="No space left on device; the file could not be begun, and nothing was"):
             writer.start(simulation, 1)

@@ -17,7 +17,6 @@ from rigidgrains.app.runner import run_scene
 from rigidgrains.certificate import check_file
 from rigidgrains.fclib import ProblemFileError, read_problem
 from rigidgrains.formats import FormatError, export, read_state
-from rigidgrains.trajectory import store
 from rigidgrains.trajectory.repair import repair
 
 FEW, FLIPS = 12, 40  # files with a flipped bit: always, and all of them
@@ -25,10 +24,7 @@ GRAINS = ("position", "orientation", "velocity", "spin", "radius", "mass", "id",
 CONTACTS = ("pair", "point", "normal", "gap", "force", "status")
 
 
-@pytest.fixture(autouse=True)
-def hurry(monkeypatch):
-    """Nobody is writing these files: there is nothing to wait for."""
-    monkeypatch.setattr(store, "PAUSE", 0.0)
+pytestmark = pytest.mark.usefixtures("hurry")
 
 
 @pytest.fixture(scope="module")

@@ -334,7 +334,7 @@ def test_a_file_that_is_written_is_not_called_damaged(tmp_path, monkeypatch, fai
     simulation = rg.Simulation(triangular(2, 2), dt=1e-2)
     simulation.observe(rg.TrajectoryWriter(path))
     simulation.run(steps=2)
-    looks, whole = [], store._open_whole
+    looks, whole = [], store.open_whole
 
     def restless(path):
         looks.append(path)
@@ -342,7 +342,7 @@ def test_a_file_that_is_written_is_not_called_damaged(tmp_path, monkeypatch, fai
             raise Mismatch("its index tells of 2 frames, its times tell of 3")
         return whole(path)
 
-    monkeypatch.setattr(store, "_open_whole", restless)
+    monkeypatch.setattr(store, "open_whole", restless)
     monkeypatch.setattr(store, "PAUSE", 0.0)
     with open(path, "r+b", buffering=0) as writer:
         if locked:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -288,7 +289,7 @@ def test_other_figures_than_before_are_noticed(tmp_path):
     for _ in range(2):
         resumed.step()
     writer.look(resumed)
-    writer._close()  # as if killed: a frame, but no checkpoint
+    path = shutil.copyfile(path, tmp_path / "killed.vtkhdf")  # as if killed: a frame, but no checkpoint
     again = rg.resume(path)
     again.bodies.velocity[0, 0] += 1e-9
     writer = rg.TrajectoryWriter(path, resume=True)

@@ -179,12 +179,12 @@ def test_a_closed_or_empty_trajectory_is_shown_all_the_same(run: Any, monkeypatc
     ],
 )
 def test_numbers_are_written_as_by_hand(value: float, text: str) -> None:
-    assert notebook._quantity(value, "J") == text
+    assert notebook.quantity(value, "J") == text
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_numbers_that_are_none_can_be_shown(value: float) -> None:
-    assert str(value) in notebook._quantity(value, "J")
+    assert str(value) in notebook.quantity(value, "J")
 
 
 # Views

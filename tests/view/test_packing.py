@@ -365,5 +365,5 @@ def test_a_force_line_without_length_is_no_division_by_zero(monkeypatch):
     monkeypatch.setattr(flat, "network", lambda frame: net)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        lines = flat._force_lines(None, "load", 3.0, 1.0, 100.0)
+        lines = flat.force_lines(None, "load", 3.0, 1.0, 100.0)
     assert np.isfinite(lines.get_segments()).all()

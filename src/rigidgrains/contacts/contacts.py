@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,6 +12,7 @@ from ..detect.colours import COLOURS, Colouring
 from ..detect.neighbours import Neighbours
 from ..detect.pairs import PairList
 from ..laws.rows import Rows, arrange
+from ..model.arrays import PER_CONTACT, PerContact, carried_columns
 from ..model.bodies import Bodies
 from ..model.columns import ContactColumns
 from ..runtime.memory import ROOM, Workspace, copy_rows, new_table, on_lines
@@ -42,29 +45,19 @@ class Contacts(ContactColumns):
         self.extra: Array | None = None
         self.branch: Array | None = None
         self.attraction: Array | None = None
+        for column in carried_columns():
+            setattr(self, column.place, column.make(0))
         self.laws = AppliedLaws()
         self._work = Workspace()
 
     @classmethod
-    def restore(
-        cls,
-        pairs: Index,
-        geometry: Array,
-        forces: Array,
-        wall_rows: list[slice],
-        memory: Array | None = None,
-        extra: Array | None = None,
-        attraction: Array | None = None,
-        image: NDArray[np.int8] | None = None,
-        branch: Array | None = None,
-    ) -> Contacts:
-        """The contact rows of a step that was taken earlier, to carry the forces over from."""
+    def restore(cls, arrays: dict[str, NDArray[Any]], wall_rows: list[slice]) -> Contacts:
+        """The contact rows of a step that was taken earlier, to carry the forces over from; arrays by name."""
         contacts = cls()
-        contacts.count, contacts.wall_rows = len(pairs), wall_rows
-        contacts._pairs, contacts._geometry, contacts._forces = pairs, on_lines(geometry), on_lines(forces)
-        contacts.memory = np.zeros((len(pairs), 0)) if memory is None else memory
-        contacts.extra, contacts.attraction, contacts.branch = extra, attraction, branch
-        contacts._image = np.zeros(len(pairs), np.int8) if image is None else image
+        contacts.count, contacts.wall_rows = len(arrays["pairs"]), wall_rows
+        for column in PER_CONTACT.values():
+            absent = None if column.optional else column.make(contacts.count)
+            contacts._hold(column, arrays.get(column.name, absent))
         return contacts
 
     @property
@@ -145,16 +138,14 @@ class Contacts(ContactColumns):
     def select(self, keep: NDArray[np.int64], pairs: Index, wall_rows: list[slice]) -> None:
         """Keep some rows only, of bodies that now have other numbers."""
         self.count, self.wall_rows, self.colouring = len(keep), wall_rows, None
-        if len(self.memory):
-            self.memory = self.memory[keep]
-        if self.extra is not None:
-            self.extra = self.extra[keep]
-        if self.branch is not None:
-            self.branch = self.branch[keep]
-        if self.attraction is not None:
-            self.attraction = self.attraction[keep]
-        self._pairs, self._geometry = pairs, on_lines(self._geometry[keep])
-        self._image, self._forces = self._image[keep], on_lines(self._forces[keep])
+        for column in PER_CONTACT.values():
+            rows = getattr(self, column.place)
+            if rows is not None and len(rows):
+                self._hold(column, rows[keep])
+        self._pairs = pairs
+
+    def _hold(self, column: PerContact, rows: NDArray[Any] | None) -> None:
+        setattr(self, column.place, on_lines(rows) if column.lines and rows is not None else rows)
 
     def gather(
         self,
@@ -228,6 +219,9 @@ class Contacts(ContactColumns):
             self.forces[:, 4:] = self.geometry[:, 4:7] if had == 7 else 0.0
         if bodies.laws:
             self._remember(arrange(bodies.laws))
+        for column in carried_columns():
+            rows = column.carry_over(getattr(self, column.place), self._pairs[: self.count, 0])
+            setattr(self, column.place, rows)
 
     def _remember(self, width: int) -> None:
         """(c, width) what laws remember of each contact; zeros for new ones."""

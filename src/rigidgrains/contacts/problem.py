@@ -6,7 +6,7 @@ bodies have V_n < 0; an overlap is g < 0. R is a force, R dt an impulse.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,11 +58,6 @@ class ContactProblem(ContactColumns):
         return len(self.pairs)
 
     @property
-    def plain(self) -> bool:
-        """True for plain friction between bodies and no more."""
-        return self.extra is None and self.branch is None
-
-    @property
     def arrays(self) -> tuple[Array | Index, ...]:
         """What every loop over contacts takes, in this order, before dt: motion, pairs, geometry, extra, cell, forces.
 
@@ -71,6 +66,12 @@ class ContactProblem(ContactColumns):
         """
         own = self.branch if self.extra is None else self.extra
         return self.motion, self.pairs, self.geometry, self.geometry if own is None else own, self.flow, self.forces
+
+    def copy(self) -> ContactProblem:
+        """The same problem with velocities and forces of its own."""
+        motion, n = self.motion.copy(), len(self.position)
+        flow = self.flow.copy() if self.branch is None else motion[n : n + 3]
+        return replace(self, motion=motion, forces=self.forces.copy(), flow=flow)
 
     def points(self) -> Array:
         """(c, 3) m, contact points."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..model.cell import B, C
 from ..model.columns import X, Y, Z
 from .box import cell_of
-from .columns import normal_force, quaternions, tangential_force
+from .columns import grain_arrays, normal_force, quaternions, tangential_force
 from .errors import FormatError, FrameError
 from .state import Array, Box, State, Which, make_state
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..trajectory.frame import Frame
     from .export import Job
 
+SCHEMA = ("position", "velocity", "radius", "mass", "orientation", "material", "id", "image")  # it has, or lacks
 ROOM = 1.001  # of the box: positions in single precision must not fall outside
 
 
@@ -115,8 +116,7 @@ def _frame(hoomd: Any, frame: Frame, bounds: tuple[Array, Array], types: list[st
     grains.moment_inertia = (inertia[:, None] * (np.array([0, 0, 1]) if disk else np.ones(3))).astype(single)
     grains.angmom = angular_momentum(q, frame.spin, inertia).astype(single)
     out.log = {name: np.array([figure]) for name, figure in frame.figures.items()}
-    out.log["particles/spin"], out.log["particles/load"] = frame.spin, frame.load
-    out.log["particles/contact_number"] = frame.contact_number
+    out.log |= {f"particles/{name}": array for name, array in grain_arrays(frame).items() if name not in SCHEMA}
     out.log["wall_force"] = frame.wall_force
     out.log |= log
     if frame.has_contacts:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from .export import Job
 
 LOW, HIGH, TILT = range(3)  # columns of the bounds of a box, one row per direction
+OTHERWISE = (  # columns that are told under other names, or not at all
+    "id", "material", "angle", "qw", "qx", "qy", "qz", "load", "contact_number", "image_x", "image_y", "image_z",
+)  # fmt: skip
 SPIN = {"spin_x": "omegax", "spin_y": "omegay", "spin_z": "omegaz"}
 
 
@@ -61,6 +64,7 @@ def _grains(frame: Frame) -> Columns:
         **angle,
         "load": columns["load"],
         **{f"i{axis}": columns[f"image_{axis}"] for axis in "xyz" if f"image_{axis}" in columns},
+        **{name: column for name, column in columns.items() if name not in (*kept, *OTHERWISE)},
     }
 
 

@@ -14,7 +14,24 @@ from scipy.sparse.linalg import splu
 
 from ..contacts.problem import ContactProblem
 from ..fclib import GlobalProblem, LocalProblem
-from ..model.columns import INV_MASS, INV_SPIN, MU, R_N, R_T, TO_CLOSE, N, S, V
+from ..model.columns import (
+    ALL,
+    BRANCH,
+    INV_M,
+    INV_M_ALL,
+    INV_MASS,
+    INV_SPIN,
+    MOBILITY,
+    MOVING,
+    MU,
+    R_N,
+    R_T,
+    TO_CLOSE,
+    L,
+    N,
+    S,
+    V,
+)  # fmt: skip
 
 Array = NDArray[np.float64]
 
@@ -36,9 +53,15 @@ def check_step(problem: ContactProblem, forces: Array) -> float:
         np.add.at(v, body, sign * per_mass[body, None] * impulse)
         np.add.at(s, body, -per_spin[body, None] * twist)
     velocity = v[j] - v[i] - np.cross(s[i] + s[j], n)  # Eq. (contact-veloc)
+    mobility = per_mass[i] + per_mass[j]
+    if problem.branch is not None:
+        reach, flow = problem.branch[:, [BRANCH]] * n, problem.flow
+        moment = impulse.T @ (problem.branch[:, [MOVING]] * n)
+        rate = flow[:, L] + flow[:, INV_M] * moment + np.diag(flow[:, ALL] * (flow[:, INV_M_ALL] @ np.diag(moment)))
+        velocity += reach @ rate.T
+        mobility = mobility + flow[:, MOBILITY].max() * problem.branch[:, MOVING] ** 2
     v_n = np.einsum("ck,ck->c", velocity, n)
     v_t = velocity - v_n[:, None] * n
-    mobility = per_mass[i] + per_mass[j]
     m_n, m_t = 1.0 / mobility, 1.0 / (mobility + per_spin[i] + per_spin[j])  # Eqs. (m-n), (m-t)
     asked_n = np.maximum(0.0, forces[:, R_N] - m_n / problem.dt * (v_n + gap / problem.dt))
     asked_t = forces[:, R_T] - (m_t / problem.dt)[:, None] * v_t

@@ -5,7 +5,7 @@ Three components always: a disk is a flat sphere with z = 0, spin about z, mass 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..runtime.compiled import kernel
 from ..runtime.memory import on_lines
 from ..runtime.threads import in_parts
+from .arrays import grain_arrays
 from .cell import Cell, make_cell_rows
 from .columns import INV_MASS, INV_SPIN, S_X, S_Y, S_Z, V_X, V_Y, V_Z, S, V
 from .law import Law
@@ -41,7 +42,7 @@ class Comings(Protocol):
 
 @dataclass
 class Bodies:
-    """Grains and walls with their motion.
+    """Grains and walls with their motion. Arrays with a row for each grain are declared in arrays.py.
 
     dimension : 2 or 3
     position  : (n, 3) m, centres of the grains
@@ -95,6 +96,9 @@ class Bodies:
     def __post_init__(self) -> None:
         if len(self.id) != self.count:
             self.id = np.arange(self.count)
+        for column in grain_arrays():
+            if not hasattr(self, column.name):
+                setattr(self, column.name, column.make(self.count, self.dimension))
         self.motion = on_lines(self.motion)
         check_tables(self)
 
@@ -152,6 +156,16 @@ class Bodies:
             image=np.zeros((0 if cell is None else n, 3), np.int32),
             scheduled=scheduled,
         )
+
+    @classmethod
+    def restore(cls, dimension: int, arrays: dict[str, NDArray[Any]], **rest: Any) -> Bodies:
+        """From arrays that were kept, by name; those that are missing have their defaults."""
+        own = {field.name for field in fields(cls)}
+        given: dict[str, Any] = {name: array for name, array in arrays.items() if name in own}
+        bodies = cls(dimension, **given, **rest)
+        for name in arrays.keys() - own:
+            setattr(bodies, name, arrays[name])
+        return bodies
 
     @property
     def count(self) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..runtime.compiled import kernel
+from ..runtime.registry import Registry
 from .columns import X, Y, Z
 
 Array = NDArray[np.float64]
@@ -27,6 +28,13 @@ class Plane:
     point: Array
     normal: Array
     concave = False
+
+    def words(self) -> dict[str, Any]:
+        return {}
+
+    @classmethod
+    def from_words(cls, words: dict[str, Any], point: Array, normal: Array, along: Array) -> Plane:
+        return cls(point, normal)
 
     def turn(self, rotation: Array) -> None:
         self.normal = rotation @ self.normal
@@ -50,6 +58,14 @@ class Plate:
     along: Array
     half: tuple[float, float]
     concave = False
+
+    def words(self) -> dict[str, Any]:
+        return {"half": [float(half) for half in self.half]}
+
+    @classmethod
+    def from_words(cls, words: dict[str, Any], point: Array, normal: Array, along: Array) -> Plate:
+        first, second = words["half"]
+        return cls(point, normal, along, (float(first), float(second)))
 
     def turn(self, rotation: Array) -> None:
         self.normal = rotation @ self.normal
@@ -80,6 +96,13 @@ class Cylinder:
     def concave(self) -> bool:
         return self.inside
 
+    def words(self) -> dict[str, Any]:
+        return {"radius": float(self.radius), "inside": bool(self.inside), "half": float(self.half)}
+
+    @classmethod
+    def from_words(cls, words: dict[str, Any], point: Array, axis: Array, along: Array) -> Cylinder:
+        return cls(point, axis, float(words["radius"]), bool(words["inside"]), float(words["half"]))
+
     def turn(self, rotation: Array) -> None:
         self.axis = rotation @ self.axis
 
@@ -97,6 +120,11 @@ class Cylinder:
         within a tube the radius of the circle on which the centre goes round, by which the normal turns.
         """
         return np.maximum(self.radius - radius, 0.0) if self.inside else np.full(len(radius), self.radius)
+
+
+# By the names that files and pages use; `from_words` makes a shape again, with its normal or axis and, of a plate, its
+# first side.
+SHAPES: Registry[Any] = Registry("wall shape", {"plane": Plane, "plate": Plate, "cylinder": Cylinder})
 
 
 @kernel

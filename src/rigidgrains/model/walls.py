@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,9 @@ class Shape(Protocol):
     @property
     def concave(self) -> bool:
         """True when a tangent runs into the surface, as inside a drum."""
+
+    def words(self) -> dict[str, Any]:
+        """What a file keeps of it besides its place; a class that is in SHAPES has `from_words` to make it again."""
 
     def turn(self, rotation: Array) -> None:
         """Turn the directions by a rotation matrix (3, 3)."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..model.bodies import top_speed
 from ..model.columns import INV_SPIN, S
-from ..simulation.triggers import Observer, StopRun
+from ..simulation.triggers import OBSERVERS, Observer, StopRun
 
 if TYPE_CHECKING:
     from ..simulation.simulation import Simulation
@@ -63,3 +63,6 @@ class StopWhenStatic(Observer):
         self._quiet += 1
         if self._quiet >= self.looks and simulation.time - self._since > self._wait:
             raise StopRun(f"static: no body faster than {self.speed:g} m/s at {self.looks} looks in a row")
+
+
+OBSERVERS.register("StopWhenStatic", StopWhenStatic)

@@ -185,16 +185,16 @@ def _share(panel: Any, ratios: tuple[float, ...], seeds: int) -> list[Row]:
             expected = float(counted(SHORT, sweeps)[-1])
             rows.append(Row(f"share of dF at the wall, l_diff = {ratio:g} L", expected, shown[-1][1],
                             0.005 + 3.0 * error, error=error,
-                            source=f"diffusion with a wall at L, {_mirrored(x):.4f}, with grains counted"))  # fmt: skip
+                            source=f"diffusion with a wall at L, {mirrored(x):.4f}, with grains counted"))  # fmt: skip
     x, share, error = np.array(shown).T
     panel.errorbar(x, share, error, fmt="o", color=INKS[0], ms=7, mfc="none", label=f"measured, chain of {SHORT} disks")
     curve = np.linspace(0.05, 3.1, 200)
-    panel.plot(curve, [_mirrored(value) for value in curve], color=INKS[1], label="diffusion equation with a wall at L")
+    panel.plot(curve, [mirrored(value) for value in curve], color=INKS[1], label="diffusion equation with a wall at L")
     panel.axvline(1.0, color=INKS[5], ls=":", lw=1, label="$l_{diff} = L$")
     panel.set(xlabel="$l_{diff} / L$", ylabel="share of dF at the wall", title="When does the wall feel the load?")
     return rows
 
 
-def _mirrored(ratio: float) -> float:
+def mirrored(ratio: float) -> float:
     """Share of dF at a wall at depth L after l_diff = ratio L."""
     return 2.0 * sum((-1) ** n * math.erfc((2 * n + 1) / ratio) for n in range(20))

@@ -49,7 +49,7 @@ def _ensure_cache_folder() -> None:
     os.environ["NUMBA_CACHE_DIR"] = str(folder) if owned else tempfile.mkdtemp(prefix="rigidgrains-")
 
 
-def _forget_stale_kernels() -> bool:
+def forget_stale_kernels() -> bool:
     """Drop compiled kernels older than any source file: Numba does not see that a kernel calls a changed law.
 
     Returns whether there are others where Numba will look.
@@ -104,7 +104,7 @@ def compile_seconds() -> float:
 
 
 _ensure_cache_folder()
-_cold = not _forget_stale_kernels()
+_cold = not forget_stale_kernels()
 
 from numba import njit  # noqa: E402  (the cache folder must be set before Numba is imported)
 from numba.core import event  # noqa: E402

@@ -22,7 +22,7 @@ from .report import Report
 from .stepper import Stepper
 from .tally import INTERRUPTED
 from .timestep import AutoStep
-from .triggers import Interrupt, Observer, StopRun, Trigger
+from .triggers import OBSERVERS, Interrupt, Observer, StopRun, Trigger
 
 Array = NDArray[np.float64]
 
@@ -79,17 +79,19 @@ class Simulation(Stepper):
         interval : s, in place of every: after the first step that reaches each multiple of it
         """
         trigger = Trigger(observer, every, interval)
-        if kept := self._kept_states.get(type(trigger.observer).__name__):
-            trigger.observer.restore(kept.pop(0))
+        for name, kept in self._kept_states.items():
+            if kept and OBSERVERS.means(name, trigger.observer):
+                trigger.observer.restore(kept.pop(0))
+                break
         self._triggers.append(trigger)
         return self
 
     def observer_states(self) -> dict[str, list[Any]]:
-        """What the observers have to remember: by the name of their class, those of one class in their order."""
+        """What the observers have to remember, by their names in files; those of one name in their order."""
         states: dict[str, list[Any]] = {}
         for trigger in self._triggers:
             if state := trigger.kept():
-                states.setdefault(type(trigger.observer).__name__, []).append(state)
+                states.setdefault(OBSERVERS.word_of(trigger.observer), []).append(state)
         return states
 
     def restore_step(self, whole: bool, motion_before: Array, observers: dict[str, list[Any]]) -> None:

@@ -27,7 +27,7 @@ REMEDY = "take method = 'accelerated'"
 
 @dataclass
 class SecondOrder(Sweeps):
-    """Plain friction without a sweep, see referee.py; the forces carried over are where it looks first.
+    """Friction without a sweep, see referee.py; the forces carried over are where it looks first.
 
     criterion  : one that looks at the state, MomentumCriterion for instance
     max_sweeps : iterations, each of which factorises a matrix; a step that needs more ends unconverged
@@ -59,8 +59,6 @@ class SecondOrder(Sweeps):
 
     def check(self, bodies: Bodies) -> None:
         """Raise ValueError for what this method does not know, before the first step."""
-        if bodies.flows:
-            raise ValueError(f"the second-order method knows no cell that deforms; {REMEDY}")
         for law in bodies.laws:
             if law.extended:
                 raise ValueError(
@@ -78,8 +76,8 @@ class SecondOrder(Sweeps):
         """Find the forces; velocities in `problem.motion` follow."""
         from .fallback import appeal  # brings what few need: sparse matrices, FCLIB
 
-        if not (problem.plain and (problem.geometry[:, 6] < math.inf).all()):
-            raise ValueError(f"the second-order method knows bodies and finite friction alone; {REMEDY}")
+        if problem.extra is not None or not (problem.friction < math.inf).all():
+            raise ValueError(f"the second-order method knows forces and finite friction alone; {REMEDY}")
         if problem.count == 0:
             return SolveReport(sweeps=0, updates=0, converged=True, mean_force=0.0, why="no contacts")
         assert looks_at_state(self.criterion)

@@ -43,7 +43,7 @@ def virtual_power(problem: ContactProblem) -> float:
     In a box at rest S over the load of a piston is the speed at which it sinks by mistake. An infinite mu has no
     sliding and leaves out the middle term.
     """
-    lost, gained = _all_powers(problem, 1.0)[:2]
+    lost, gained = power_sums(problem, 1.0)[:2]
     return float(gained - lost)
 
 
@@ -71,7 +71,7 @@ def powers(problem: ContactProblem) -> Powers:
     if not math.isfinite(most):
         return Powers(math.inf, math.inf, math.inf)
     # In units of the strongest force nothing can overflow.
-    *terms, load, mass = _all_powers(p, 1.0 / most)
+    *terms, load, mass = power_sums(p, 1.0 / most)
     found = [term / most * mass / (load * load * p.dt) for term in terms]
     return Powers(*(term if math.isfinite(term) else math.inf for term in found))
 
@@ -85,7 +85,7 @@ def flows(problem: ContactProblem) -> bool:
     return found.slid > FLOW * (found.lost + found.gained)
 
 
-def _all_powers(problem: ContactProblem, part: float) -> tuple[float, float, float, float, float]:
+def power_sums(problem: ContactProblem, part: float) -> tuple[float, float, float, float, float]:
     """The terms of `Powers` (W), F and M as `momentum_error` has them, of forces times `part`."""
     p = problem
     net, touched = p.work.take("net", len(p.motion), 3), p.work.take("touched", len(p.motion), kind=np.bool_)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contacts.contacts import removed_part
+from ..model.arrays import PER_CONTACT, grain_arrays, grains_in_frames
 from ..model.bodies import S
 from ..model.cell import IMAGES
 from ..model.columns import GAP, MU, N_X, R_N, R_X, V
@@ -48,30 +49,30 @@ def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[s
         load = measure.loads(bodies, contacts).astype(precision, copy=False)
         _count_contacts(contacts.pairs, contacts.forces, number)
     velocity, velocity_before = cell_table.velocities(simulation)
-    data = {
-        "orientation": bodies.orientation,
+    arrays: dict[str, Array] = {
         "velocity": velocity,
         "spin": _over(bodies.motion[:n, S], bodies.radius, precision),
         "load": load,
+        "contact_number": number,
+        "external_force": _whole(bodies.external_force, n),
     }
     if full:
-        data |= {"velocity_before": velocity_before, "spin_before": _over(before[:n, S], bodies.radius, precision)}
+        arrays |= {"velocity_before": velocity_before, "spin_before": _over(before[:n, S], bodies.radius, precision)}
         if bodies.flows:
-            data |= {"peculiar_velocity": bodies.velocity, "peculiar_velocity_before": before[:n, V]}
+            arrays |= {"peculiar_velocity": bodies.velocity, "peculiar_velocity_before": before[:n, V]}
+    if bodies.springs:
+        arrays["spring_force"] = _whole(bodies.pull, n)
+    if len(bodies.torque):
+        arrays["external_torque"] = bodies.torque
+    declared = grains_in_frames()
+    arrays |= {
+        column.name: column.of(bodies) for column in grain_arrays() if column.name in declared and column.where(bodies)
+    }
     cloud = Cloud(
         simulation.time,
-        bodies.position,
-        data=data | {"contact_number": number},
-        once={
-            **({} if bodies.cell is None else {"image": bodies.image}),
-            **({"spring_force": _whole(bodies.pull, n)} if bodies.springs else {}),
-            "radius": bodies.radius,
-            "id": bodies.id,
-            "mass": bodies.mass,
-            "material": bodies.material,
-            "external_force": _whole(bodies.external_force, n),
-            **({"external_torque": bodies.torque} if len(bodies.torque) else {}),
-        },
+        arrays.pop("position"),
+        data={name: array for name, array in arrays.items() if declared[name].frames == "every"},
+        once={name: array for name, array in arrays.items() if declared[name].frames == "once"},
         precision=precision,
         scalars=scalars,
         tables=wall_table.placement(bodies.walls)
@@ -119,6 +120,9 @@ def contacts(simulation: Simulation, *, precision: type) -> Cloud:
         force[:] = rows.force
     if bodies.laws:
         data |= {name: array.astype(precision, copy=False) for name, array in rows.law_columns(bodies, count).items()}
+    for column in PER_CONTACT.values():
+        if column.frames != "never":
+            data[column.name] = getattr(rows, column.place)[:count]
     return Cloud(simulation.time, point, data=data)
 
 

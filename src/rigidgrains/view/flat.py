@@ -37,7 +37,7 @@ def draw_flat(
     if name == "rotation" and len(frame) <= MARKED:
         axes.add_collection(_spokes(frame, min(0.9, 0.12 * radius)))
     if forces:
-        axes.add_collection(_force_lines(frame, name, min(0.75 * radius, WIDEST), strong, points_per_metre))
+        axes.add_collection(force_lines(frame, name, min(0.75 * radius, WIDEST), strong, points_per_metre))
     for artist in wall_artists(frame.walls, box):
         artist.set_clip_on(False)
         axes.add_artist(artist)
@@ -74,7 +74,7 @@ def _spokes(frame: Frame, width: float) -> LineCollection:
     return LineCollection(list(lines), linewidths=width, colors=list(outline), zorder=2.5, gid="spokes")
 
 
-def _force_lines(frame: Frame, name: str, widest: float, strong: float, points_per_metre: float) -> LineCollection:
+def force_lines(frame: Frame, name: str, widest: float, strong: float, points_per_metre: float) -> LineCollection:
     """Lines whose width (points) is proportional to the force; round ends stay within the walls."""
     net = network(frame)
     width = widest * np.minimum(net.force / (strong or 1.0), 1.3)

@@ -138,11 +138,11 @@ def _setting_rows(simulation: Simulation) -> Iterable[tuple[str, str]]:
     yield "solver", f"{type(solver).__name__}, order {type(solver.order).__name__}, {_name(solver.criterion)}"
     yield "seed", str(simulation.seed)
     if not simulation.steps:
-        yield "time step", _quantity(simulation.dt, "s")
+        yield "time step", quantity(simulation.dt, "s")
 
 
 def _report_rows(report: Report) -> Iterable[tuple[str, str]]:
-    yield "time", f"{report.time:g} s in {report.steps:,} steps of {_quantity(report.dt, 's')}"
+    yield "time", f"{report.time:g} s in {report.steps:,} steps of {quantity(report.dt, 's')}"
     yield "contacts", f"{report.contacts:,} carry a force, of {report.candidates:,} candidates"
     yield "sweeps", f"{report.sweeps_mean:.1f} a step on average, {report.sweeps_max:,} at most"
     yield "converged", report.convergence()
@@ -153,14 +153,14 @@ def _report_rows(report: Report) -> Iterable[tuple[str, str]]:
     )
     yield "rigidity", _rigidity(report.rigidity)
     yield "elasticity", "; ".join(text for _, text in elasticity(report.rigidity))
-    yield "kinetic energy", _quantity(report.kinetic_energy, "J")
+    yield "kinetic energy", quantity(report.kinetic_energy, "J")
     yield "displacement", f"{_number(report.max_displacement_over_radius)} radii in one step at most"
     for wall, force in report.wall_force.items():
         yield f"force on {wall}", f"({', '.join(_number(component, 4) for component in force)}) N"
     for name, flow in report.inflows.items():
-        yield f"into {name}", f"{flow['grains']:,.0f} grains, {_quantity(flow['mass'], 'kg')}"
+        yield f"into {name}", f"{flow['grains']:,.0f} grains, {quantity(flow['mass'], 'kg')}"
     for name, flow in report.outlets.items():
-        yield f"out of {name}", f"{flow['grains']:,.0f} grains, {_quantity(flow['mass'], 'kg')}"
+        yield f"out of {name}", f"{flow['grains']:,.0f} grains, {quantity(flow['mass'], 'kg')}"
     yield "cost", report.cost()
     if report.stopped:
         yield "stopped", report.stopped
@@ -169,11 +169,11 @@ def _report_rows(report: Report) -> Iterable[tuple[str, str]]:
 def _rigidity(meter: dict[str, Any]) -> str:
     if meter["cluster"] < 2:
         return "no cluster carries a force"
-    cluster = f"largest cluster {meter['cluster']:,} grains over {_quantity(meter['extent'], 'm')}"
+    cluster = f"largest cluster {meter['cluster']:,} grains over {quantity(meter['extent'], 'm')}"
     if meter["momentum_error"] is not None:
         return f"{meter['momentum_error']:.1%} of the load missing in the last step; {cluster}"
     reach = "diffusion length" if meter["plain"] else "as many plain sweeps would reach"
-    return f"{reach} {_quantity(meter['diffusion_length'], 'm')}; {cluster}"
+    return f"{reach} {quantity(meter['diffusion_length'], 'm')}; {cluster}"
 
 
 def _grain_rows(trajectory: Trajectory) -> Iterable[tuple[str, str]]:
@@ -190,7 +190,7 @@ def _frame_rows(trajectory: Trajectory) -> Iterable[tuple[str, str]]:
     yield "contacts", f"{int(trajectory.figures('contacts')[-1]):,} carry a force at the end"
     energy = trajectory.figures("kinetic_energy")
     highest, last = float(energy.max()), float(energy[-1])
-    yield "kinetic energy", f"{_quantity(highest, 'J')} at most, {_quantity(last, 'J')} at the end"
+    yield "kinetic energy", f"{quantity(highest, 'J')} at most, {quantity(last, 'J')} at the end"
 
 
 def _file_rows(trajectory: Trajectory) -> Iterable[tuple[str, str]]:
@@ -320,7 +320,7 @@ def _name(thing: Any) -> str:
     return type(thing).__name__ if text.startswith("<") else text
 
 
-def _quantity(value: float, unit: str) -> str:
+def quantity(value: float, unit: str) -> str:
     """With a prefix, 0.5 mJ for instance."""
     factor, unit = _prefixed(value, unit)
     return f"{_number(factor * value)} {unit}"
