@@ -10,6 +10,7 @@ import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from ..detect.grid import near_pairs
 from ..detect.morton import morton
 from ..detect.neighbours import Neighbours
 from ..model.bodies import Bodies
-from ..model.columns import Z
+from ..model.columns import A_0, A_1, EXTRA_MOVING, L_Y, M_R, MU_R, MU_T, Q_Z, X, Z
 from ..runtime import memory
 from ..runtime.threads import get_threads, only
 from ..simulation.simulation import Simulation
@@ -58,6 +59,7 @@ def run(
 
     rates: dict[str, dict[str, float]] = {"ordered": {}, "random": {}, "coloured": {}}
     parts: dict[str, Callable[[], Any]] = {
+        "kinds": lambda: kind_rates(typical, repeats),
         "search_over_sweep": lambda: search_over_sweep(typical, repeats),
         "shares": lambda: shares(typical),
         "threads": get_threads,
@@ -94,6 +96,11 @@ def describe(figures: dict[str, Any]) -> list[tuple[str, str]]:
     ]
     return [
         *((name, f"million contact updates per second on one core: {text}") for name, text in rows),
+        (
+            "kinds",
+            "million contact updates per second, coloured order: "
+            + ", ".join(f"{kind} {rate / 1e6:.1f}" for kind, rate in figures["kinds"].items()),
+        ),
         ("neighbour search", f"{figures['search_over_sweep']:.1f} times a sweep over the contacts"),
         (
             "step",
@@ -155,6 +162,30 @@ def dense_problem(grains: int, dimension: int = 3, *, coloured: bool = False) ->
     neighbours.refresh(bodies, 0.0)
     contacts.gather(bodies, neighbours, find_candidates(bodies, neighbours, 0.0, coloured=coloured), 0.0, gap="g_pos")
     return bodies, contacts.problem(bodies, DT)
+
+
+def kind_rates(grains: int, repeats: int) -> dict[str, float]:
+    """Updates per second of each kind of contact on one core, by colours."""
+    rates = {}
+    for kind in ("friction", "cell", "torque"):
+        problem = problem_of_kind(kind, grains, coloured=True)
+        rates[kind] = problem.count / sweep_seconds(problem, "coloured", repeats)
+    return rates
+
+
+def problem_of_kind(kind: str, grains: int, *, coloured: bool) -> ContactProblem:
+    """The same packing with plain friction, in a cell that is sheared, or with rolling and twisting friction."""
+    _, problem = dense_problem(grains, coloured=coloured)
+    count, none = problem.count, np.zeros(problem.count)
+    if kind == "cell":
+        flow = np.zeros((3, 8))
+        flow[X, L_Y] = 0.1
+        return replace(problem, branch=np.stack([np.full(count, 2.0 * RADIUS), none], axis=1), flow=flow)
+    if kind == "torque":
+        extra = np.zeros((count, EXTRA_MOVING + 1))
+        extra[:, [A_0, A_1, M_R, MU_R, MU_T]] = 0.5, 0.5, 0.8, 0.05, 0.02  # equal spheres of mass 1
+        return replace(problem, extra=extra, forces=np.zeros((count, Q_Z + 1)))
+    return problem
 
 
 def sweep_seconds(problem: ContactProblem, name: str, repeats: int) -> float:

@@ -53,7 +53,7 @@ def fill_row(c, i, j, n_x, n_y, n_z, g, part, slack, mu, motion, pairs, geometry
     pairs[c, 0], pairs[c, 1] = i, j
     inverse = motion[i, INV_MASS] + motion[j, INV_MASS]
     geometry[c, N_X], geometry[c, N_Y], geometry[c, N_Z] = n_x, n_y, n_z
-    geometry[c, TO_CLOSE] = g if g > 0.0 else part * min(g + slack, 0.0)
+    geometry[c, TO_CLOSE] = g if g > 0.0 else part * min(g + slack, 0.0)  # Eq. (gpos) where part = 0
     geometry[c, M_N] = 1.0 / inverse  # Eq. (m-n)
     geometry[c, M_T] = 1.0 / (inverse + (motion[i, INV_SPIN] + motion[j, INV_SPIN]))  # Eq. (m-t)
     geometry[c, MU] = mu

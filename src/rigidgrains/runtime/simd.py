@@ -57,13 +57,13 @@ LANES, TRUTHS = Lanes(), Truths()
 
 
 @register_model(Lanes)
-class _LanesModel(models.PrimitiveModel):  # type: ignore[misc]
+class _LanesModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, _LANES)
 
 
 @register_model(Truths)
-class _TruthsModel(models.PrimitiveModel):  # type: ignore[misc]
+class _TruthsModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, _TRUTHS)
 
