@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ import numpy as np
 import rigidgrains as rg
 from rigidgrains.app.bench import best, dense_bodies
 from rigidgrains.certificate import check
-from rigidgrains.solve.kernels import sweep
+from rigidgrains.solve.kernels.factory import kernels_for
 
 GRAINS = 107_000  # 3e5 contacts in the bench packing
 MANY = 357_000  # 1e6 contacts
@@ -101,8 +102,9 @@ def running(grains: int) -> rg.Simulation:
 def one_sweep(simulation: rg.Simulation) -> float:
     """Seconds of a sweep in stored order."""
     p = simulation.contacts.problem(simulation.bodies, simulation.dt)
-    sequence, motion, forces = np.arange(p.count, dtype=np.int32), p.motion.copy(), p.forces.copy()
-    run: Callable[[], None] = lambda: sweep(sequence, motion, p.pairs, p.geometry, forces, p.dt)  # noqa: E731
+    copied = replace(p, motion=p.motion.copy(), forces=p.forces.copy())
+    sequence, loop = np.arange(p.count, dtype=np.int32), kernels_for(p).sweep
+    run: Callable[[], None] = lambda: loop(sequence, *copied.arrays, p.dt)  # noqa: E731
     return best(run, 7)
 
 

@@ -140,7 +140,7 @@ def triad(numbers: int = 16_000_000) -> float:
 
 
 @kernel
-def _triad(first, last, a, b, c, s):  # type: ignore[no-untyped-def]
+def _triad(first, last, a, b, c, s):
     """Some rows of 64 numbers."""
     for k in range(64 * first, 64 * last):
         a[k] = b[k] + s * c[k]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,12 @@ from .detect.candidates import find_candidates
 from .detect.neighbours import Neighbours
 from .laws.contact import contact_velocity
 from .model.bodies import Bodies
+from .model.columns import GAP, MU, N_X, N_Y, N_Z, R_N, R_X, R_Y, R_Z, N
 from .model.materials import check_tables
+from .model.vectors import difference
 from .runtime.compiled import kernel
 from .simulation import integrate
-from .solve.kernels import apply_forces
+from .solve.kernels.factory import apply_forces
 
 Array = NDArray[np.float64]
 
@@ -86,7 +89,7 @@ class Springs:
             self.stiffness, self.viscosity, self.tangential, self.wall, -math.inf if self.bonded else 0.0,
         )  # fmt: skip
         integrate.free_velocity(bodies, self.time, dt)
-        apply_forces(bodies.motion, contacts.pairs, contacts.geometry, forces, dt)
+        apply_forces(replace(contacts.problem(bodies, dt), forces=forces))
         integrate.move(bodies, dt)
         self.steps += 1
         self.updates += contacts.count
@@ -106,48 +109,46 @@ class Springs:
         for wall, rows in zip(bodies.walls, contacts.wall_rows):
             grains = np.ascontiguousarray(contacts.pairs[rows, 0])
             gap, normal = wall.shape.gaps(grains, bodies.position, bodies.radius)
-            contacts.geometry[rows, 0:3], contacts.geometry[rows, 7] = normal, gap
+            contacts.geometry[rows, N], contacts.geometry[rows, GAP] = normal, gap
 
 
 @kernel
-def spring_forces(  # type: ignore[no-untyped-def]
-    pairs, geometry, motion, springs, forces, grains, dt, kappa, gamma, tangential, wall, least
-):
+def spring_forces(pairs, geometry, motion, springs, forces, grains, dt, kappa, gamma, tangential, wall, least):
     """Contact forces (c, 4) from gaps and velocities; `springs` (c, 4) holds R_n and the tangential springs.
 
     least : smallest normal force; 0 forbids pulling, -inf makes bonds
     """
     for c in range(len(pairs)):
-        i, j, g = pairs[c, 0], pairs[c, 1], geometry[c, 7]
+        i, j, g = pairs[c, 0], pairs[c, 1], geometry[c, GAP]
         if g >= 0.0 and least == 0.0:
             springs[c, :] = 0.0
             forces[c, :] = 0.0
             continue
-        n_x, n_y, n_z, mu = geometry[c, 0], geometry[c, 1], geometry[c, 2], geometry[c, 6]
+        n_x, n_y, n_z, mu = geometry[c, N_X], geometry[c, N_Y], geometry[c, N_Z], geometry[c, MU]
         v_n, v_x, v_y, v_z = contact_velocity(i, j, motion, n_x, n_y, n_z)
         stiff = wall if j >= grains else 1.0
         r_n = max(-stiff * (kappa * g + gamma * v_n), least)  # Eq. (lin-spring)
         stiff *= tangential
         a = stiff * kappa * dt  # the spring is stretched by the sliding of this step
-        x, y, z = springs[c, 1] - a * v_x, springs[c, 2] - a * v_y, springs[c, 3] - a * v_z
+        x, y, z = springs[c, R_X] - a * v_x, springs[c, R_Y] - a * v_y, springs[c, R_Z] - a * v_z
         b = stiff * gamma
         r_x, r_y, r_z = x - b * v_x, y - b * v_y, z - b * v_z
         r_t, limit = math.sqrt(r_x * r_x + r_y * r_y + r_z * r_z), mu * max(r_n, 0.0)
         if r_t > limit:  # sliding: the spring is let out to what friction can hold
             r_x, r_y, r_z = r_x * (limit / r_t), r_y * (limit / r_t), r_z * (limit / r_t)
             x, y, z = r_x, r_y, r_z
-        springs[c, 0], springs[c, 1], springs[c, 2], springs[c, 3] = r_n, x, y, z
-        forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3] = r_n, r_x, r_y, r_z
+        springs[c, R_N], springs[c, R_X], springs[c, R_Y], springs[c, R_Z] = r_n, x, y, z
+        forces[c, R_N], forces[c, R_X], forces[c, R_Y], forces[c, R_Z] = r_n, r_x, r_y, r_z
 
 
 @kernel
-def measure_pairs(pairs, position, radius, geometry):  # type: ignore[no-untyped-def]
+def measure_pairs(pairs, position, radius, geometry):
     """Gap and normal of the rows whose bodies are both grains."""
     for c in range(len(pairs)):
         i, j = pairs[c, 0], pairs[c, 1]
         if j >= radius.size:
             continue
-        x, y, z = position[j, 0] - position[i, 0], position[j, 1] - position[i, 1], position[j, 2] - position[i, 2]
+        x, y, z = difference(position, j, position, i)
         distance = math.sqrt(x * x + y * y + z * z)
-        geometry[c, 0], geometry[c, 1], geometry[c, 2] = x / distance, y / distance, z / distance
-        geometry[c, 7] = distance - radius[i] - radius[j]
+        geometry[c, N_X], geometry[c, N_Y], geometry[c, N_Z] = x / distance, y / distance, z / distance
+        geometry[c, GAP] = distance - radius[i] - radius[j]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.builders import UP, floor, grains, plane, prepare
+from support.kernels import apply_forces, sweep
 
 from rigidgrains.model.shapes import Cylinder
 from rigidgrains.model.walls import Drive, Wall
 from rigidgrains.simulation import integrate
-from rigidgrains.solve.kernels import apply_forces, sweep
 
 DT = 0.01
 Z = np.array([0.0, 0.0, 1.0])

@@ -13,6 +13,7 @@ import pytest
 from scipy import sparse
 from support import ROOT
 from support.builders import chain, cloud, column, prepare, settle, triangular
+from support.kernels import apply_forces
 
 from rigidgrains.fclib import (
     SOLVERS,
@@ -31,7 +32,6 @@ from rigidgrains.fclib import (
     write_problem,
     write_solution,
 )
-from rigidgrains.solve.kernels import apply_forces
 
 SHARED = ROOT.parent / "shared" / "fclib"
 FILES = sorted(SHARED.glob("*.hdf5"))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 import pytest
 from support.builders import chain, cloud, prepare, triangular
+from support.kernels import apply_forces
 
 from rigidgrains import load_scene
 from rigidgrains.cli.compare import compare as command
@@ -27,7 +28,6 @@ from rigidgrains.laboratory.profiles import share_within
 from rigidgrains.laboratory.recheck import check_matrix, check_step
 from rigidgrains.runtime import threads
 from rigidgrains.solve.criteria import FixedSweeps, ResidualCriterion
-from rigidgrains.solve.kernels import apply_forces
 from rigidgrains.solve.matrix.general import BlockRows
 from rigidgrains.solve.matrix.sweeps import residuals
 from rigidgrains.solve.residual import residual

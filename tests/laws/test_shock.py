@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from support.kernels import sweep
 
 from rigidgrains.laws.shock import general_shock_law, shock_law
-from rigidgrains.solve.kernels import sweep
 
 law = settings(deadline=None, derandomize=True, max_examples=80)
 forces = st.floats(-1e6, 1e6, allow_nan=False)

@@ -37,7 +37,7 @@ MOMENTUM = AcceleratedSweeps(criterion=MomentumCriterion(), max_sweeps=5)
 
 
 @kernel
-def numbers(n):  # type: ignore[no-untyped-def]
+def numbers(n):
     """n numbers that a kernel makes and forgets."""
     return np.zeros(n).sum()
 

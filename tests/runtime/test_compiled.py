@@ -68,7 +68,7 @@ def test_a_process_that_cannot_begin_does_no_harm(monkeypatch):
 
 
 def test_what_is_compiled_ahead_is_what_steps_call():
-    """The same signatures: after it steps compile nothing of the solver but what weakens forces that end early."""
+    """The same signatures: steps after it compile nothing but what weakens forces of steps that end early."""
     code = """
 import gc
 from numba.core.registry import CPUDispatcher

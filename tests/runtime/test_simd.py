@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
+from support.kernels import apply_forces, sweep
 
 from rigidgrains.app.bench import dense_problem
 from rigidgrains.laws.shock import shock_law
@@ -25,8 +26,8 @@ from rigidgrains.runtime.simd import (
     sum_of,
     write_rows,
 )
-from rigidgrains.solve.colouring import coloured_forces, coloured_sweep
-from rigidgrains.solve.kernels import apply_forces, sweep
+from rigidgrains.solve.kernels.factory import make_kernels
+from rigidgrains.solve.kernels.kinds import FRICTION
 
 law = njit(shock_law)
 numbers = st.floats(allow_nan=True, allow_infinity=True, width=64)
@@ -108,8 +109,8 @@ def test_a_sweep_in_lanes_has_the_bits_of_the_same_sweep_contact_by_contact(grai
     colours = np.random.default_rng(1).permutation(by.count)
     motion, forces = problem.motion.copy(), problem.forces.copy()
     for _ in range(5):
-        coloured_sweep(
-            0, 1, new_meeting(), colours, by.sequence, by.start, by.alone, (by.inner, by.tiles), *problem.arrays,
+        make_kernels(FRICTION).coloured_sweep(
+            0, 1, new_meeting(), colours, by.sequence, by.start, by.alone, by.inner, by.tiles, *problem.arrays,
             problem.dt,
         )  # fmt: skip
         sweep(by.arranged(colours), motion, problem.pairs, problem.geometry, forces, problem.dt)
@@ -139,7 +140,7 @@ def test_forces_that_act_in_lanes_leave_the_bits_of_those_that_act_one_by_one():
     p.forces[:] = np.random.default_rng(2).normal(size=p.forces.shape)
     motion = p.motion.copy()
     apply_forces(motion, p.pairs, p.geometry, p.forces, p.dt)
-    coloured_forces(0, 1, new_meeting(), by.start, by.alone, *p.arrays, p.dt)
+    make_kernels(FRICTION).coloured_forces(0, 1, new_meeting(), by.start, by.alone, *p.arrays, p.dt)
     np.testing.assert_array_equal(p.motion, motion)
 
 

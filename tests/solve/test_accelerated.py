@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from support.builders import chain, cloud, column, exact, grains, prepare, triangular
 from support.checks import check_constraints
+from support.kernels import apply_forces
 
 from rigidgrains import Scene
 from rigidgrains.scene import SceneError
@@ -23,7 +24,7 @@ from rigidgrains.solve.criteria import (
     ResidualCriterion,
     RigidSweeps,
 )
-from rigidgrains.solve.kernels import apply_forces
+from rigidgrains.solve.kernels.factory import apply_forces as update_velocities
 from rigidgrains.solve.orders import Coloured
 from rigidgrains.solve.passivity import make_passive
 from rigidgrains.solve.relaxed import RelaxedSweeps
@@ -183,7 +184,7 @@ def test_sweeps_end_soon_after_they_might(make):
         """The residual of what would be handed back: velocities as forces make them, and forces that give no energy."""
         handed = copy.deepcopy(problem)
         handed.motion[:, :6] = free
-        apply_forces(*handed.arrays, DT)
+        update_velocities(handed)
         make_passive(handed)
         return residual(handed)
 
@@ -197,7 +198,7 @@ def test_sweeps_end_soon_after_they_might(make):
         assert residual(problem) <= epsilon
     problem, rng = warm(), np.random.default_rng(1)
     free = problem.motion[:, :6].copy()
-    apply_forces(*problem.arrays, DT)
+    update_velocities(problem)
     pace = accelerated.Momentum(Coloured(), problem)
     pace.begin(problem)
     found = [1.0]

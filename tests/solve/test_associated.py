@@ -13,17 +13,16 @@ from support.builders import column, prepare, triangular
 
 from rigidgrains import Scene, Simulation, TrajectoryWriter, resume
 from rigidgrains.app.bench import dense_problem
-from rigidgrains.laws.shock import opening_law, shock_law
-from rigidgrains.runtime.barrier import new_meeting
+from rigidgrains.laws.shock import associated_law, shock_law
 from rigidgrains.runtime.threads import get_threads, set_threads
 from rigidgrains.scene.make_solver import make_solver
 from rigidgrains.solve import associated as dilation
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.associated import Dilation
-from rigidgrains.solve.colouring import coloured_sweep
 from rigidgrains.solve.criteria import FixedSweeps, LocalCriterion, MomentumCriterion, ResidualCriterion, Verdict
 from rigidgrains.solve.extrapolation import extent_of
-from rigidgrains.solve.kernels import update
+from rigidgrains.solve.kernels.factory import make_kernels
+from rigidgrains.solve.kernels.kinds import FRICTION
 from rigidgrains.solve.orders import Coloured
 from rigidgrains.solve.residual import residual, worst_contact
 from rigidgrains.solve.virtual_power import Powers, momentum_error, powers
@@ -36,7 +35,7 @@ def test_a_contact_opens_by_mu_times_what_it_slides(rng):
     for _ in range(1000):
         stick_n, mu, ratio = rng.normal(), rng.choice([0.05, 0.3, 1.0, 5.0]), rng.uniform(0.5, 4.0)
         stick_t = rng.normal(size=3) * rng.choice([0.1, 1.0])
-        r_n, factor = shock_law(opening_law(stick_n, stick_t @ stick_t, mu, ratio), stick_t @ stick_t, mu)
+        r_n, factor = shock_law(associated_law(stick_n, stick_t @ stick_t, mu, ratio), stick_t @ stick_t, mu)
         r_t = factor * stick_t
         v_n, v_t = (r_n - stick_n) / ratio, r_t - stick_t  # dt/m_t = 1
         assert r_n >= 0.0
@@ -50,8 +49,8 @@ def test_sticking_and_open_contacts_know_one_law(rng):
     for _ in range(100):
         r_n, mu, ratio = rng.exponential(), rng.uniform(0.1, 1.0), rng.uniform(0.5, 4.0)
         within = (rng.uniform(0.0, mu) * r_n) ** 2
-        assert opening_law(r_n, within, mu, ratio) == r_n
-        assert opening_law(-r_n, 0.0, mu, ratio) <= 0.0
+        assert associated_law(r_n, within, mu, ratio) == r_n
+        assert associated_law(-r_n, 0.0, mu, ratio) <= 0.0
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -68,18 +67,17 @@ def test_threads_and_lanes_give_the_bits_of_one_contact_after_another(threads):
         order.begin(problem)
         order._colours = colours
         for _ in range(5):
-            order.turn(problem, np.random.default_rng(0), fresh=False, opens=True)
-            for c in by.arranged(colours):
-                update(c, motion, problem.pairs, problem.geometry, forces, dt, 1.0 / dt, True)
+            order.turn(problem, np.random.default_rng(0), fresh=False, associated=True)
+            single = replace(problem, motion=motion, forces=forces)
+            make_kernels(FRICTION, associated=True).sweep(by.arranged(colours), *single.arrays, dt)
     finally:
         set_threads(kept)
     np.testing.assert_array_equal(problem.forces, forces)
     np.testing.assert_array_equal(problem.motion, motion)
     plain = np.zeros_like(forces)
-    tiles = by.inner, by.tiles
-    what = by.sequence, by.start, by.alone, tiles, closed, problem.pairs, problem.geometry, plain, dt
+    single = replace(problem, motion=closed, forces=plain)
     for _ in range(5):
-        coloured_sweep(0, 1, new_meeting(), colours, *what, False)
+        make_kernels(FRICTION).sweep(by.arranged(colours), *single.arrays, dt)
     assert np.abs(plain - forces).max() > 1e-3 * np.abs(forces).max()
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from support.builders import chain, cloud, prepare, triangular
+from support.kernels import sweep
 
 from rigidgrains import theory
 from rigidgrains.app import bench
@@ -23,7 +24,6 @@ from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.colouring import find_colouring
 from rigidgrains.solve.criteria import FixedSweeps, LocalCriterion
-from rigidgrains.solve.kernels import sweep
 from rigidgrains.solve.orders import Coloured
 from rigidgrains.solve.sweeps import Sweeps
 

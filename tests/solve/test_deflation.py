@@ -10,7 +10,7 @@ from rigidgrains import Scene, Simulation
 from rigidgrains.laws.rolling import Rolling
 from rigidgrains.runtime.memory import Workspace
 from rigidgrains.solve.deflation import EVERY, KEPT, TIMES, Swings
-from rigidgrains.solve.loops import apply_forces
+from rigidgrains.solve.kernels.factory import apply_forces
 
 DT, CONTACTS, PAIR = 0.01, 200, 12
 

@@ -18,7 +18,7 @@ from rigidgrains.solve import restarts
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion, ResidualCriterion, Verdict
 from rigidgrains.solve.fallback import appeal
-from rigidgrains.solve.loops import apply_forces
+from rigidgrains.solve.kernels.factory import apply_forces
 from rigidgrains.solve.residual import residual, worst_contact
 from rigidgrains.solve.sweeps import Sweeps
 from rigidgrains.solve.virtual_power import momentum_error

@@ -7,12 +7,12 @@ from math import sqrt
 import numpy as np
 import pytest
 from support.builders import cloud, prepare, triangular
+from support.kernels import sweep
 
 from rigidgrains.model.shapes import Cylinder
 from rigidgrains.model.walls import Drive, Wall
 from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.solve.criteria import FixedSweeps
-from rigidgrains.solve.kernels import sweep
 from rigidgrains.solve.sweeps import Sweeps
 
 DT = 0.01

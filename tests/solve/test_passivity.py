@@ -20,7 +20,7 @@ from rigidgrains import (
 )
 from rigidgrains.contacts.problem import ContactProblem
 from rigidgrains.solve.criteria import Verdict
-from rigidgrains.solve.loops import apply_forces
+from rigidgrains.solve.kernels.factory import apply_forces
 from rigidgrains.solve.passivity import Passive, make_passive
 
 DT = 0.01

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from support.builders import chain, cloud, column, exact, grains, prepare, triangular
+from support.kernels import apply_forces
 
 from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion, ResidualCriterion
-from rigidgrains.solve.kernels import apply_forces
 from rigidgrains.solve.residual import natural_map, residual, worst_contact
 from rigidgrains.solve.sweeps import Sweeps
 from rigidgrains.solve.virtual_power import momentum_error, virtual_power

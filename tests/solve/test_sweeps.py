@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from support.builders import chain, column, exact, grains, prepare, triangular
 from support.checks import check_constraints
+from support.kernels import apply_forces, sweep
 
 from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.simulation.stepper import DivergenceError
 from rigidgrains.solve.criteria import FixedSweeps, GlobalCriterion, LocalCriterion
-from rigidgrains.solve.kernels import apply_forces, sweep
 from rigidgrains.solve.orders import ORDERS, Ordered, Random, RandomBlocks, RandomSequential, Symmetric
 from rigidgrains.solve.sweeps import SolveReport, Sweeps
 

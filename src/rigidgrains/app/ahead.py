@@ -6,6 +6,7 @@ import numpy as np
 
 from ..contacts.problem import ContactProblem
 from ..detect.colours import Colouring
+from ..model.columns import INV, M_N, M_T, MU, N_X, V_X
 from ..solve.accelerated import AcceleratedSweeps
 
 
@@ -13,11 +14,11 @@ def squeezed(contacts: int = 9) -> ContactProblem:
     """A row of disks pressed from both ends, with its contacts in two colours."""
     bodies = contacts + 1
     motion = np.zeros((bodies, 8))
-    motion[:, 6:] = 1.0
-    motion[0, 0], motion[-1, 0] = 1.0, -1.0
+    motion[:, INV] = 1.0
+    motion[0, V_X], motion[-1, V_X] = 1.0, -1.0
     pairs = np.stack([np.arange(contacts), np.arange(1, bodies)], axis=1).astype(np.int32)
     geometry = np.zeros((contacts, 8))
-    geometry[:, 0], geometry[:, 4], geometry[:, 5], geometry[:, 6] = 1.0, 0.5, 0.25, 0.3
+    geometry[:, N_X], geometry[:, M_N], geometry[:, M_T], geometry[:, MU] = 1.0, 0.5, 0.25, 0.3
     position = np.arange(bodies)[:, None] * np.array([1.0, 0.0, 0.0])
     even = np.concatenate([np.arange(0, contacts, 2), np.arange(1, contacts, 2)])
     start = np.array([0, (contacts + 1) // 2, contacts])

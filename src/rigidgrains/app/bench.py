@@ -21,6 +21,7 @@ from ..detect.grid import near_pairs
 from ..detect.morton import morton
 from ..detect.neighbours import Neighbours
 from ..model.bodies import Bodies
+from ..model.columns import Z
 from ..runtime import memory
 from ..runtime.threads import get_threads, only
 from ..simulation.simulation import Simulation
@@ -135,7 +136,7 @@ def dense_bodies(grains: int, dimension: int = 3) -> Bodies:
     velocity = 0.01 * rng.normal(size=position.shape) - 0.02 * (position - position.mean(axis=0))
     spin = 0.01 * rng.normal(size=position.shape) / RADIUS
     if dimension == 2:
-        velocity[:, 2], spin[:, :2] = 0.0, 0.0
+        velocity[:, Z], spin[:, :2] = 0.0, 0.0
     return Bodies.assemble(
         dimension=dimension,
         position=position,

@@ -30,9 +30,9 @@ class Watched(Coloured):
     clock: Clock = time.perf_counter
     seconds = 0.0
 
-    def _visit(self, problem: ContactProblem, colours: NDArray[np.int64], *, opens: bool = False) -> None:
+    def _visit(self, problem: ContactProblem, colours: NDArray[np.int64], *, associated: bool = False) -> None:
         begun = Watched.clock()
-        super()._visit(problem, colours, opens=opens)
+        super()._visit(problem, colours, associated=associated)
         Watched.seconds += Watched.clock() - begun
 
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+# Columns of `cell_mobility`: 1/M of components of L on their own, of the diagonal as one, and where that acts
+EACH, SWELL, ACTS = slice(0, 3), 3, 4
+
 
 class Flow:
     """Of a frame; all zero without a cell that deforms.
@@ -39,9 +42,9 @@ class Flow:
         stress = np.full((3, 3), np.nan) if frame.cell_stress is None else np.asarray(frame.cell_stress, dtype=float)
         self.free = ~np.isnan(stress)
         self.stress = np.where(self.free, stress, 0.0)
-        self.each = nothing if mobility is None else np.asarray(mobility[:, 0:3], dtype=float)
-        self.acts = np.zeros(3, np.bool_) if mobility is None else np.asarray(mobility[:, 4]) > 0.0
-        self.swell = 0.0 if mobility is None or not self.acts.any() else float(mobility[self.acts, 3][0])
+        self.each = nothing if mobility is None else np.asarray(mobility[:, EACH], dtype=float)
+        self.acts = np.zeros(3, np.bool_) if mobility is None else np.asarray(mobility[:, ACTS]) > 0.0
+        self.swell = 0.0 if mobility is None or not self.acts.any() else float(mobility[self.acts, SWELL][0])
 
     @property
     def begun(self) -> Array:
@@ -110,7 +113,7 @@ def work(links: Links) -> float:
 def checks(links: Links) -> list[Check]:
     """Velocities with those of the flow, and Newton's law of the free components; none without such a cell."""
     state, flow, dt = links.state, links.state.flow, links.state.dt
-    if not flow.moves or state.cell_origin is None:
+    if not flow.moves or state.cell is None or state.cell_origin is None:
         return []
     frame = state.frame
     there = state.position - state.cell_origin, state.start - state.cell_origin
@@ -125,7 +128,7 @@ def checks(links: Links) -> list[Check]:
     )
     moment, pressed = links.force.T @ links.branch, np.abs(links.force).T @ np.abs(links.branch)
     gained, given = flow.rate - flow.begun, flow.pushed(dt * (moment + load(state)))
-    weight = np.abs(agitation(state)) + abs(float(np.linalg.det(state.cell))) * np.abs(flow.stress)  # type: ignore[arg-type]
+    weight = np.abs(agitation(state)) + abs(float(np.linalg.det(state.cell))) * np.abs(flow.stress)
     scale = np.abs(flow.rate) + np.abs(flow.begun) + np.abs(flow.pushed(dt * (pressed + weight)))
     lacks = np.where(flow.free, np.abs(gained - given) / np.where(scale > 0.0, scale, 1.0), 0.0)
 

@@ -6,7 +6,7 @@ bodies have V_n < 0; an overlap is g < 0. R is a force, R dt an impulse.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +30,9 @@ class ContactProblem(ContactColumns):
     geometry : (c, 8) n (3), gap to be closed (m), m_n, m_t (kg), mu, signed gap g (m)
     forces   : (c, 4) R_n, R_t (3) (N), at first those carried over
     position, radius : centres (m) and radii (m) of the grains
-    extra    : (c, 14) columns of laws that plain friction does not have, see solve/extended.py; forces then have seven
+    extra    : (c, 14) columns of laws that plain friction does not have, see model/columns.py; forces then have seven
     colouring : the colours, if rows stand colour after colour
-    branch   : (c, 2) m, in a cell that deforms, see solve/flowing.py; then flow : (3, 8) its rows within `motion`
+    branch   : (c, 2) m, in a cell that deforms, see model/deforming.py; then flow : (3, 8) its rows within `motion`
     edges    : (3,) m, of a periodic cell, infinite where it has no images; None without a cell
     before   : (bodies, 6) v and s at the beginning of the step, for solvers that ask
     work     : what solvers need beside these, kept from one step to the next
@@ -58,17 +58,20 @@ class ContactProblem(ContactColumns):
         return len(self.pairs)
 
     @property
-    def plain(self) -> bool:
-        """True for plain friction between bodies and no more."""
-        return self.extra is None and self.branch is None
-
-    @property
     def arrays(self) -> tuple[Array | Index, ...]:
-        """What every loop of a solver takes, in this order, before dt."""
-        if self.plain:
-            return self.motion, self.pairs, self.geometry, self.forces
-        columns = self.branch if self.extra is None else self.extra
-        return self.motion, self.pairs, self.geometry, columns, self.flow, self.forces  # type: ignore[return-value]
+        """What every loop over contacts takes, in this order, before dt: motion, pairs, geometry, extra, cell, forces.
+
+        extra : the columns that this kind of contact has beyond its geometry; some table where it has none
+        cell  : motion rows of a cell that deforms
+        """
+        own = self.branch if self.extra is None else self.extra
+        return self.motion, self.pairs, self.geometry, self.geometry if own is None else own, self.flow, self.forces
+
+    def copy(self) -> ContactProblem:
+        """The same problem with velocities and forces of its own."""
+        motion, n = self.motion.copy(), len(self.position)
+        flow = self.flow.copy() if self.branch is None else motion[n : n + 3]
+        return replace(self, motion=motion, forces=self.forces.copy(), flow=flow)
 
     def points(self) -> Array:
         """(c, 3) m, contact points."""

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.bodies import Bodies
+from ..model.columns import X, Y, Z
 from ..model.walls import Shape
 from ..runtime.compiled import kernel
 from ..runtime.threads import in_parts
@@ -40,7 +41,7 @@ def foresee(block: Index, gap: Array, ahead: float, step: Array, blow: Array) ->
 
 
 @kernel
-def _foresee(begin, end, block, gap, ahead, step, blow):  # type: ignore[no-untyped-def]
+def _foresee(begin, end, block, gap, ahead, step, blow):
     """The same for some grains; threads may raise one block, but all to the same value."""
     for i in range(begin, end):
         b = block[i] if block[i] >= 0 else -1 - block[i]
@@ -49,7 +50,7 @@ def _foresee(begin, end, block, gap, ahead, step, blow):  # type: ignore[no-unty
 
 
 @kernel
-def list_near(gap, skin, more, block, ahead, clear, near):  # type: ignore[no-untyped-def]
+def list_near(gap, skin, more, block, ahead, clear, near):
     """List grains that may reach a wall within some steps `clear` of their frames, which becomes what others have left.
 
     near : (n,) takes their numbers; returns how many there are
@@ -71,15 +72,15 @@ def list_near(gap, skin, more, block, ahead, clear, near):  # type: ignore[no-un
 
 
 @kernel
-def _towards(path, b, normals, flat, w):  # type: ignore[no-untyped-def]
+def _towards(path, b, normals, flat, w):
     """How far a frame comes towards a wall; in whatever direction it goes if that is not a plane."""
     if flat[w]:
-        return -(path[b, 0] * normals[w, 0] + path[b, 1] * normals[w, 1] + path[b, 2] * normals[w, 2])
-    return np.sqrt(path[b, 0] ** 2 + path[b, 1] ** 2 + path[b, 2] ** 2)
+        return -(path[b, X] * normals[w, X] + path[b, Y] * normals[w, Y] + path[b, Z] * normals[w, Z])
+    return np.sqrt(path[b, X] ** 2 + path[b, Y] ** 2 + path[b, Z] ** 2)
 
 
 @kernel
-def approach(path, normals, flat, step):  # type: ignore[no-untyped-def]
+def approach(path, normals, flat, step):
     """How far frames come towards each wall, 0 for those that go away from it."""
     for w in range(len(flat)):
         for b in range(len(path)):
@@ -87,7 +88,7 @@ def approach(path, normals, flat, step):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def bumps(start, path, normals, flat, clear):  # type: ignore[no-untyped-def]
+def bumps(start, path, normals, flat, clear):
     """True when a frame has come so close to a wall that a grain that is not listed could touch it."""
     for w in range(len(flat)):
         for b in range(len(path)):

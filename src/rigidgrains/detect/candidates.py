@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.bodies import Bodies
+from ..model.columns import L, V, X, Y, Z
 from ..model.deforming import strain_rate
+from ..model.vectors import difference, to_image
 from ..runtime.barrier import raise_to
 from ..runtime.compiled import kernel
 from ..runtime.threads import in_parts, part_of
@@ -179,7 +181,7 @@ def missed_pairs(bodies: Bodies, neighbours: Neighbours, dt: float, candidates: 
     )
     position, shifts = bodies.position, bodies.shifts
     if bodies.flows:  # where the flow alone will take them
-        ahead = np.eye(3) + dt * bodies.flow[:, 0:3].T
+        ahead = np.eye(3) + dt * bodies.flow[:, L].T
         position, shifts = position @ ahead, shifts @ ahead
     what = (
         pairs.start, pairs.partner, pairs.image, shifts, pairs.last, position, bodies.radius, bodies.motion, dt, least,
@@ -195,7 +197,7 @@ def _near_wall(bodies: Bodies, w: int, listed: WallList, dt: float) -> WallCandi
     wall = bodies.walls[w]
     grains = listed.grains
     gap, normal = wall.shape.gaps(grains, bodies.position, bodies.radius)
-    velocity = bodies.motion[bodies.count + w : bodies.count + w + 1, 0:3].copy()
+    velocity = bodies.motion[bodies.count + w : bodies.count + w + 1, V].copy()
     if wall.drive.rotates:
         points = bodies.position[grains] + (bodies.radius[grains] + gap)[:, None] * normal
         velocity = wall.surface_velocity(velocity[0], points)
@@ -211,8 +213,8 @@ def sink(bodies: Bodies, w: int, near: WallCandidates, dt: float) -> Array:
     Normals are fixed within a step. On a drum the chord of each step ends beyond the circle, and with g_pos that would
     never be taken back: the gap to be closed is smaller by as much.
     """
-    ahead = bodies.walls[w].ahead(bodies.motion[bodies.count + w, 0:3], dt)
-    glide = bodies.motion[near.grains, 0:3] - near.approach(bodies)[:, None] * near.normal
+    ahead = bodies.walls[w].ahead(bodies.motion[bodies.count + w, V], dt)
+    glide = bodies.motion[near.grains, V] - near.approach(bodies)[:, None] * near.normal
     there = bodies.position[near.grains] + dt * glide
     each = np.arange(len(near.grains), dtype=np.int32)
     gap, _ = ahead.shape.gaps(each, there, bodies.radius[near.grains])
@@ -243,22 +245,22 @@ def _relative_speeds(
 
 
 @kernel
-def _towards(k, i, normal, velocity, motion):  # type: ignore[no-untyped-def]
+def _towards(k, i, normal, velocity, motion):
     """Speed of the k-th listed grain, which is i, towards a surface, whose velocity is one for all or one for each."""
     at = k if len(velocity) > 1 else 0
-    x, y, z = motion[i, 0] - velocity[at, 0], motion[i, 1] - velocity[at, 1], motion[i, 2] - velocity[at, 2]
-    return x * normal[k, 0] + y * normal[k, 1] + z * normal[k, 2]
+    x, y, z = difference(motion, i, velocity, at)
+    return x * normal[k, X] + y * normal[k, Y] + z * normal[k, Z]
 
 
 @kernel
-def approach(grains, normal, velocity, motion, speed):  # type: ignore[no-untyped-def]
+def approach(grains, normal, velocity, motion, speed):
     """Speed of each listed grain towards a surface."""
     for k in range(grains.size):
         speed[k] = _towards(k, grains[k], normal, velocity, motion)
 
 
 @kernel
-def raise_approach(grains, normal, velocity, motion, speed):  # type: ignore[no-untyped-def]
+def raise_approach(grains, normal, velocity, motion, speed):
     """Raise A_i of each listed grain to its speed towards or away from a surface."""
     for k in range(grains.size):
         i = grains[k]
@@ -266,7 +268,7 @@ def raise_approach(grains, normal, velocity, motion, speed):  # type: ignore[no-
 
 
 @kernel
-def choose_near(grains, gap, normal, last, sink, speed, margin, ahead, first, row):  # type: ignore[no-untyped-def]
+def choose_near(grains, gap, normal, last, sink, speed, margin, ahead, first, row):
     """Number the candidates among the grains near a wall, from row `first` on; returns which they are, and theirs."""
     keep, count = np.empty(grains.size, np.int32), 0
     for k in range(grains.size):
@@ -279,43 +281,39 @@ def choose_near(grains, gap, normal, last, sink, speed, margin, ahead, first, ro
 
 
 @kernel
-def meets_unseen(grains, gap, sink, normal, velocity, row, motion, dt, least):  # type: ignore[no-untyped-def]
-    """True when some grain near a wall without a contact row overlaps with it after this step, Eq. (gap-change)."""
+def meets_unseen(grains, gap, sink, normal, velocity, row, motion, dt, least):
+    """True when some grain near a wall without a contact row overlaps with it after this step."""
     for k in range(grains.size):
-        if row[k] < 0 and gap[k] + sink[k] - dt * _towards(k, grains[k], normal, velocity, motion) < -least:
-            return True
+        if row[k] < 0:
+            v_n = -_towards(k, grains[k], normal, velocity, motion)
+            if gap[k] + sink[k] + dt * v_n < -least:  # Eq. (gap-change)
+                return True
     return False
 
 
 @kernel
-def relative_speed(begin, end, start, partner, motion, square):  # type: ignore[no-untyped-def]
+def relative_speed(begin, end, start, partner, motion, square):
     """Raise A_i^2 to the largest relative speed, squared, of any listed neighbour, for the pairs of some grains."""
     for i in range(begin, end):
         top = 0.0
         for k in range(start[i], start[i + 1]):
             j = partner[k]
-            x = motion[j, 0] - motion[i, 0]
-            y = motion[j, 1] - motion[i, 1]
-            z = motion[j, 2] - motion[i, 2]
+            x, y, z = difference(motion, j, motion, i)
             u = x * x + y * y + z * z
             top = max(top, u)
             if u > square[j]:  # grain j may belong to another thread
-                raise_to(square, j, u)  # type: ignore[call-arg]
+                raise_to(square, j, u)
         if top > square[i]:
-            raise_to(square, i, top)  # type: ignore[call-arg]
+            raise_to(square, i, top)
 
 
 @kernel
-def choose_pairs(  # type: ignore[no-untyped-def]
-    begin, end, start, partner, image, shifts, position, radius, speed, margin, ahead, colour, counts
-):
+def choose_pairs(begin, end, start, partner, image, shifts, position, radius, speed, margin, ahead, colour, counts):
     """Mark the candidates among the pairs of some grains by the sign of their colours, and count those of each."""
     for i in range(begin, end):
         for k in range(start[i], start[i + 1]):
             j, at = partner[k], image[k]
-            x = position[j, 0] - position[i, 0] + shifts[at, 0]
-            y = position[j, 1] - position[i, 1] + shifts[at, 1]
-            z = position[j, 2] - position[i, 2] + shifts[at, 2]
+            x, y, z = to_image(position, i, j, shifts, at)
             near = radius[i] + radius[j] + margin + ahead * max(speed[i], speed[j])
             own = colour[k] if colour[k] >= 0 else -1 - colour[k]
             if x * x + y * y + z * z < near * near:
@@ -326,7 +324,7 @@ def choose_pairs(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def number_pairs(begin, end, first, start, colour, last, origin):  # type: ignore[no-untyped-def]
+def number_pairs(begin, end, first, start, colour, last, origin):
     """Rows of the candidates among the pairs of some grains, from `first` on in each colour; what they were before."""
     for k in range(start[begin], start[end]):
         own = colour[k]
@@ -339,18 +337,18 @@ def number_pairs(begin, end, first, start, colour, last, origin):  # type: ignor
 
 
 @kernel
-def closes_unseen(  # type: ignore[no-untyped-def]
-    begin, end, start, partner, image, shifts, row, position, radius, motion, dt, least
-):
-    """True when some listed pair without a contact row overlaps after this step, by Eq. (dx)."""
+def closes_unseen(begin, end, start, partner, image, shifts, row, position, radius, motion, dt, least):
+    """True when some listed pair without a contact row overlaps after this step."""
     for i in range(begin, end):
         for k in range(start[i], start[i + 1]):
             if row[k] >= 0:
                 continue
             j, at = partner[k], image[k]
-            x = position[j, 0] - position[i, 0] + dt * (motion[j, 0] - motion[i, 0]) + shifts[at, 0]
-            y = position[j, 1] - position[i, 1] + dt * (motion[j, 1] - motion[i, 1]) + shifts[at, 1]
-            z = position[j, 2] - position[i, 2] + dt * (motion[j, 2] - motion[i, 2]) + shifts[at, 2]
+            u_x, u_y, u_z = difference(motion, j, motion, i)
+            # Eq. (dx)
+            x = position[j, X] - position[i, X] + dt * u_x + shifts[at, X]
+            y = position[j, Y] - position[i, Y] + dt * u_y + shifts[at, Y]
+            z = position[j, Z] - position[i, Z] + dt * u_z + shifts[at, Z]
             near = radius[i] + radius[j] - least
             if x * x + y * y + z * z < near * near:
                 return True

@@ -52,8 +52,8 @@ def mass_ratio(clusters: Clusters, pairs: Index, joined: NDArray[np.bool_], mobi
     median = 0.5 * (mass[order[first + (clusters.size - 1) // 2]] + mass[order[first + clusters.size // 2]])
     at_wall = joined & (pairs[:, 1] >= n)
     at_wall[at_wall] = mobility[pairs[at_wall, 1]] > 0.0
-    touched = np.unique(np.stack([clusters.label[pairs[at_wall, 0]], pairs[at_wall, 1]], axis=1), axis=0)
-    np.add.at(total, touched[:, 0], 1.0 / mobility[touched[:, 1]])
+    touched, wall = np.unique(np.stack([clusters.label[pairs[at_wall, 0]], pairs[at_wall, 1]], axis=1), axis=0).T
+    np.add.at(total, touched, 1.0 / mobility[wall])
     return np.asarray(total / (clusters.size * median))
 
 
@@ -66,7 +66,7 @@ def unite(pairs: Index, joined: NDArray[np.bool_], bodies: int) -> Index:
 
 
 @kernel
-def root_of(label, i):  # type: ignore[no-untyped-def]
+def root_of(label, i):
     """Follow a grain to its root, halving the path on the way."""
     while label[i] != i:
         label[i] = label[label[i]]
@@ -75,7 +75,7 @@ def root_of(label, i):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _unite(pairs, joined, label):  # type: ignore[no-untyped-def]
+def _unite(pairs, joined, label):
     """Join the grains of each marked contact; roots are the lowest numbers."""
     for c in range(len(pairs)):
         if joined[c] and pairs[c, 1] < label.size:
@@ -84,7 +84,7 @@ def _unite(pairs, joined, label):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _number(label):  # type: ignore[no-untyped-def]
+def _number(label):
     """Turn roots into numbers from 0. A root comes before its grains."""
     count = 0
     for i in range(label.size):
@@ -98,7 +98,7 @@ def _number(label):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _bound(label, along, radius, low, high, extent):  # type: ignore[no-untyped-def]
+def _bound(label, along, radius, low, high, extent):
     """Raise the extent of each cluster to that along an axis, on which grains are at `along`."""
     low[:], high[:] = np.inf, -np.inf
     for i in range(label.size):

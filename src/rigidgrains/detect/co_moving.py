@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.bodies import Bodies
+from ..model.columns import V_X, V_Y, V_Z, X, Y, Z
+from ..model.vectors import difference
 from ..runtime.compiled import kernel
 from ..runtime.memory import Workspace
 from ..runtime.threads import in_parts
@@ -126,7 +128,7 @@ class Frames:
 
 
 @kernel
-def mean_motion(n, motion):  # type: ignore[no-untyped-def]
+def mean_motion(n, motion):
     """Mean velocity of the grains, and the mean square of what each differs from it."""
     mean, square = np.zeros(3), 0.0
     for i in range(n):
@@ -140,7 +142,7 @@ def mean_motion(n, motion):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def cut(lower, upper, side, n, shape):  # type: ignore[no-untyped-def]
+def cut(lower, upper, side, n, shape):
     """Cut a box into no more than n blocks; returns their side, at least the given one."""
     while np.prod(np.floor((upper - lower) / side) + 1.0) > n:
         side *= 1.25
@@ -150,18 +152,18 @@ def cut(lower, upper, side, n, shape):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def place(begin, end, position, motion, lower, side, shape, mean, fast, block):  # type: ignore[no-untyped-def]
+def place(begin, end, position, motion, lower, side, shape, mean, fast, block):
     """Find the blocks of some grains."""
     for i in range(begin, end):
         at = np.int64(0)
-        for a in (2, 1, 0):
+        for a in (Z, Y, X):
             at = at * shape[a] + min(np.int64((position[i, a] - lower[a]) / side), shape[a] - 1)
-        x, y, z = motion[i, 0] - mean[0], motion[i, 1] - mean[1], motion[i, 2] - mean[2]
+        x, y, z = motion[i, V_X] - mean[X], motion[i, V_Y] - mean[Y], motion[i, V_Z] - mean[Z]
         block[i] = at if x * x + y * y + z * z <= fast else -1 - at
 
 
 @kernel
-def sort_leaders(block, first, leader, others):  # type: ignore[no-untyped-def]
+def sort_leaders(block, first, leader, others):
     """Sort the grains that count by block: leader[first[b]:first[b + 1]]; others tells where there are some besides."""
     first[:], others[:] = 0, False
     for i in range(block.size):
@@ -178,25 +180,22 @@ def sort_leaders(block, first, leader, others):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def follow(begin, end, first, leader, position, motion, reference, dt, start, path):  # type: ignore[no-untyped-def]
+def follow(begin, end, first, leader, position, motion, reference, dt, start, path):
     """Sum of the displacements in some blocks at the beginning and at the end of a step."""
     for b in range(begin, end):
         s_x, s_y, s_z, p_x, p_y, p_z = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for k in range(first[b], first[b + 1]):
             i = leader[k]
-            x, y, z = (
-                position[i, 0] - reference[i, 0],
-                position[i, 1] - reference[i, 1],
-                position[i, 2] - reference[i, 2],
-            )
+            x, y, z = difference(position, i, reference, i)
             s_x, s_y, s_z = s_x + x, s_y + y, s_z + z
-            p_x, p_y, p_z = p_x + (x + dt * motion[i, 0]), p_y + (y + dt * motion[i, 1]), p_z + (z + dt * motion[i, 2])
-        start[b, 0], start[b, 1], start[b, 2] = s_x, s_y, s_z
-        path[b, 0], path[b, 1], path[b, 2] = p_x, p_y, p_z
+            x, y, z = x + dt * motion[i, V_X], y + dt * motion[i, V_Y], z + dt * motion[i, V_Z]
+            p_x, p_y, p_z = p_x + x, p_y + y, p_z + z
+        start[b, X], start[b, Y], start[b, Z] = s_x, s_y, s_z
+        path[b, X], path[b, Y], path[b, Z] = p_x, p_y, p_z
 
 
 @kernel
-def settle(first, others, start, path):  # type: ignore[no-untyped-def]
+def settle(first, others, start, path):
     """Turn sums into means, NaN for a block without grains; all stays as it is where nobody counts.
 
     Returns the most that any two blocks have come apart (m).
@@ -222,39 +221,32 @@ def settle(first, others, start, path):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def part_ways(begin, end, start, path, shape, apart):  # type: ignore[no-untyped-def]
+def part_ways(begin, end, start, path, shape, apart):
     """Raise `apart` of some blocks to half of the most that an adjacent one has come away."""
     for b in range(begin, end):
-        if np.isnan(path[b, 0]):
+        if np.isnan(path[b, X]):
             continue
-        x, y, z = b % shape[0], b // shape[0] % shape[1], b // (shape[0] * shape[1])
+        x, y, z = b % shape[X], b // shape[X] % shape[Y], b // (shape[X] * shape[Y])
         for way in (start, path):
-            for k in range(max(z - 1, 0), min(z + 2, shape[2])):
-                for j in range(max(y - 1, 0), min(y + 2, shape[1])):
-                    for i in range(max(x - 1, 0), min(x + 2, shape[0])):
-                        other = i + shape[0] * (j + shape[1] * k)
-                        away = (
-                            (way[other, 0] - way[b, 0]) ** 2
-                            + (way[other, 1] - way[b, 1]) ** 2
-                            + (way[other, 2] - way[b, 2]) ** 2
-                        )
+            for k in range(max(z - 1, 0), min(z + 2, shape[Z])):
+                for j in range(max(y - 1, 0), min(y + 2, shape[Y])):
+                    for i in range(max(x - 1, 0), min(x + 2, shape[X])):
+                        other = i + shape[X] * (j + shape[Y] * k)
+                        d_x, d_y, d_z = difference(way, other, way, b)
+                        away = d_x**2 + d_y**2 + d_z**2
                         if away > 4.0 * apart[b] ** 2:
                             apart[b] = 0.5 * np.sqrt(away)
 
 
 @kernel
-def leaves_skin(  # type: ignore[no-untyped-def]
-    begin, end, block, position, motion, reference, skin, dt, start, path, apart, span, bridged
-):
+def leaves_skin(begin, end, block, position, motion, reference, skin, dt, start, path, apart, span, bridged):
     """True when some grain, of some of them, may leave its skin within this step."""
     for i in range(begin, end):
         b = block[i] if block[i] >= 0 else -1 - block[i]
-        x = position[i, 0] - reference[i, 0]
-        y = position[i, 1] - reference[i, 1]
-        z = position[i, 2] - reference[i, 2]
-        before = (x - start[b, 0]) ** 2 + (y - start[b, 1]) ** 2 + (z - start[b, 2]) ** 2
-        x, y, z = x + dt * motion[i, 0], y + dt * motion[i, 1], z + dt * motion[i, 2]
-        after = (x - path[b, 0]) ** 2 + (y - path[b, 1]) ** 2 + (z - path[b, 2]) ** 2
+        x, y, z = difference(position, i, reference, i)
+        before = (x - start[b, X]) ** 2 + (y - start[b, Y]) ** 2 + (z - start[b, Z]) ** 2
+        x, y, z = x + dt * motion[i, V_X], y + dt * motion[i, V_Y], z + dt * motion[i, V_Z]
+        after = (x - path[b, X]) ** 2 + (y - path[b, Y]) ** 2 + (z - path[b, Z]) ** 2
         own = np.sqrt(max(before, after))
         if not own + (apart[b] if own <= bridged else span) <= skin[i]:
             return True
@@ -262,13 +254,11 @@ def leaves_skin(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def set_skin(  # type: ignore[no-untyped-def]
-    begin, end, block, motion, path, apart, blow, span, bridged, least, widest, ahead, dt, skin
-):
+def set_skin(begin, end, block, motion, path, apart, blow, span, bridged, least, widest, ahead, dt, skin):
     """A skin that lasts a few steps at the present speed of each grain in its frame, and one step after a blow."""
     for i in range(begin, end):
         b = block[i] if block[i] >= 0 else -1 - block[i]
-        x, y, z = dt * motion[i, 0] - path[b, 0], dt * motion[i, 1] - path[b, 1], dt * motion[i, 2] - path[b, 2]
+        x, y, z = dt * motion[i, V_X] - path[b, X], dt * motion[i, V_Y] - path[b, Y], dt * motion[i, V_Z] - path[b, Z]
         own = np.sqrt(x * x + y * y + z * z)
         step = own + (apart[b] if own <= bridged else span)
         skin[i] = max(least, 1.1 * step, min(ahead * step, widest), own + BLOW * blow[b])

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba.core import types
-from numba.extending import intrinsic
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from ..runtime.barrier import intrinsic
 from ..runtime.compiled import kernel
 
 Index = NDArray[np.int32]
@@ -93,7 +93,7 @@ class Colouring:
 
 
 @kernel
-def with_contacts(start, alone, inner):  # type: ignore[no-untyped-def]
+def with_contacts(start, alone, inner):
     """The colours that have contacts; where these begin, and end; whether each is swept alone, or within tiles."""
     count = 0
     for k in range(alone.size):
@@ -110,7 +110,7 @@ def with_contacts(start, alone, inner):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def paint_list(start, partner, colour, met, taken, tile):  # type: ignore[no-untyped-def]
+def paint_list(start, partner, colour, met, taken, tile):
     """Each pair of a list takes the first colour that neither of its grains has.
 
     met, taken : (n,) pairs of each grain, and their colours as bits
@@ -130,7 +130,7 @@ def paint_list(start, partner, colour, met, taken, tile):  # type: ignore[no-unt
                 colour[k] = COLOURS
             else:
                 open_to = inner if i // tile == j // tile else ~inner
-                free: Any = first_free((taken[i] | taken[j] | ~open_to) & ALL)  # type: ignore[call-arg]
+                free = first_free((taken[i] | taken[j] | ~open_to) & ALL)
                 if free < COLOURS:  # else none is left
                     taken[i] |= np.int64(1) << free
                     taken[j] |= np.int64(1) << free
@@ -138,7 +138,7 @@ def paint_list(start, partner, colour, met, taken, tile):  # type: ignore[no-unt
 
 
 @kernel
-def paint_contacts(among, pairs, movable, colour):  # type: ignore[no-untyped-def]
+def paint_contacts(among, pairs, movable, colour):
     """The same for some contacts, walls included; returns the size of each colour. The last one is swept alone."""
     contacts = np.zeros(len(movable), np.int64)
     taken = np.zeros(len(movable), np.int64)
@@ -152,7 +152,7 @@ def paint_contacts(among, pairs, movable, colour):  # type: ignore[no-untyped-de
             free = COLOURS
         else:
             blocked = (taken[i] if movable[i] else 0) | (taken[j] if movable[j] else 0)
-            free = first_free(blocked)  # type: ignore[call-arg]
+            free = first_free(blocked)
             taken[i] |= np.int64(1) << free
             taken[j] |= np.int64(1) << free
         colour[k] = free
@@ -171,7 +171,7 @@ def first_free(typing: Any, blocked: Any) -> Any:
 
 
 @kernel
-def sort_by_colour(among, colour, place, sequence):  # type: ignore[no-untyped-def]
+def sort_by_colour(among, colour, place, sequence):
     """Contacts by colour, as they come within each; place is where the next of a colour goes."""
     for k in range(len(among)):
         sequence[place[colour[k]]] = among[k]

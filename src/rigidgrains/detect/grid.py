@@ -13,6 +13,8 @@ import threading
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model.columns import X, Y, Z
+from ..model.vectors import vector
 from ..runtime.compiled import kernel
 from ..runtime.memory import Workspace
 from ..runtime.threads import in_parts
@@ -65,7 +67,7 @@ def _find(position: Array, radius: Array, shelf: Shelf, rows: int, work: Workspa
     level, size, largest, population = _levels(radius, work)
     origin, end = corners(position)
     extent = np.floor((end - origin) / size[:, None]).astype(np.int64) + 1  # cells per level and axis
-    extent[:, :2] |= 1  # odd strides spread shared buckets evenly
+    extent[:, :Z] |= 1  # odd strides spread shared buckets evenly
     buckets = 2 ** np.ceil(np.log2(np.maximum(2 * population, 16))).astype(np.int64)
     table = np.concatenate(([0], np.cumsum(buckets)))
     first, member = work.take("first", int(table[-1]) + 1, kind=np.int32), work.take("member", n, kind=np.int32)
@@ -146,7 +148,7 @@ def corners(position: Array) -> tuple[Array, Array]:
 
 
 @kernel
-def _assign(begin, end, radius, crowd, coarsest, level, largest, population):  # type: ignore[no-untyped-def]
+def _assign(begin, end, radius, crowd, coarsest, level, largest, population):
     """The level of some grains, the largest of each and how many there are; levels may be empty."""
     for i in range(begin, end):
         a = min(max(np.int64(np.floor(np.log2(crowd / radius[i]))) - coarsest, 0), largest.size - 1)
@@ -156,46 +158,45 @@ def _assign(begin, end, radius, crowd, coarsest, level, largest, population):  #
 
 
 @kernel
-def _renumber(begin, end, number, level):  # type: ignore[no-untyped-def]
+def _renumber(begin, end, number, level):
     """New numbers for the levels of some grains."""
     for i in range(begin, end):
         level[i] = number[level[i]]
 
 
 @kernel
-def _corners(begin, end, position):  # type: ignore[no-untyped-def]
+def _corners(begin, end, position):
     """The same of some."""
-    x, y, z = position[begin, 0], position[begin, 1], position[begin, 2]
+    x, y, z = vector(position, begin)
     most_x, most_y, most_z = x, y, z
     for i in range(begin + 1, end):
-        x, y, z = min(x, position[i, 0]), min(y, position[i, 1]), min(z, position[i, 2])
-        most_x, most_y, most_z = max(most_x, position[i, 0]), max(most_y, position[i, 1]), max(most_z, position[i, 2])
+        x, y, z = min(x, position[i, X]), min(y, position[i, Y]), min(z, position[i, Z])
+        most_x, most_y, most_z = max(most_x, position[i, X]), max(most_y, position[i, Y]), max(most_z, position[i, Z])
     return x, y, z, most_x, most_y, most_z
 
 
 @kernel
-def _cell(x, y, z, origin, size):  # type: ignore[no-untyped-def]
+def _cell(x, y, z, origin, size):
     """Integer coordinates of the cell that holds a point."""
     return (
-        np.int64(np.floor((x - origin[0]) / size)),
-        np.int64(np.floor((y - origin[1]) / size)),
-        np.int64(np.floor((z - origin[2]) / size)),
+        np.int64(np.floor((x - origin[X]) / size)),
+        np.int64(np.floor((y - origin[Y]) / size)),
+        np.int64(np.floor((z - origin[Z]) / size)),
     )
 
 
 @kernel
-def _home(i, position, level, origin, size, extent, table):  # type: ignore[no-untyped-def]
+def _home(i, position, level, origin, size, extent, table):
     """Bucket and cell of a grain."""
     a = level[i]
-    ix, iy, iz = _cell(position[i, 0], position[i, 1], position[i, 2], origin, size[a])
-    own = ix + extent[a, 0] * (iy + extent[a, 1] * iz)
+    x, y, z = vector(position, i)
+    ix, iy, iz = _cell(x, y, z, origin, size[a])
+    own = ix + extent[a, X] * (iy + extent[a, Y] * iz)
     return table[a] + (own & (table[a + 1] - table[a] - 1)), own
 
 
 @kernel
-def _fill(  # type: ignore[no-untyped-def]
-    position, radius, level, origin, size, extent, table, first, member, key, centre, sphere
-):
+def _fill(position, radius, level, origin, size, extent, table, first, member, key, centre, sphere):
     """Sort the grains by bucket: counting sort. first[b]:first[b+1] are the members of bucket b.
 
     key, centre and sphere hold the cell, centre and radius of each member, so that a search reads memory in line.
@@ -211,7 +212,7 @@ def _fill(  # type: ignore[no-untyped-def]
         first[home + 1] -= 1
         m = first[home + 1]
         member[m], key[m] = i, own
-        centre[m, 0], centre[m, 1], centre[m, 2] = position[i, 0], position[i, 1], position[i, 2]
+        centre[m, X], centre[m, Y], centre[m, Z] = vector(position, i)
         sphere[m] = radius[i]
     for b in range(first.size - 1):
         first[b] = first[b + 1]
@@ -219,7 +220,7 @@ def _fill(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _search(  # type: ignore[no-untyped-def]
+def _search(
     begin,
     end,
     position,
@@ -246,21 +247,21 @@ def _search(  # type: ignore[no-untyped-def]
     found, tested, space = 0, 0, partner.size - 1
     for i in range(begin, end):
         own = level[i]
-        x, y, z, r = position[i, 0], position[i, 1], position[i, 2], radius[i]
+        (x, y, z), r = vector(position, i), radius[i]
         for a in range(own + 1):
             cut = r + largest[a]
             lx, ly, lz = _cell(x - cut, y - cut, z - cut, origin, size[a])
             hx, hy, hz = _cell(x + cut, y + cut, z + cut, origin, size[a])
             ox, oy, oz = _cell(x, y, z, origin, size[a])
-            home = ox + extent[a, 0] * (oy + extent[a, 1] * oz)
+            home = ox + extent[a, X] * (oy + extent[a, Y] * oz)
             if a == own:
                 lz = oz
             mask = table[a + 1] - table[a] - 1
-            lx, hx = max(lx, 0), min(hx, extent[a, 0] - 1)
-            ly, hy = max(ly, 0), min(hy, extent[a, 1] - 1)
-            for iz in range(max(lz, 0), min(hz, extent[a, 2] - 1) + 1):
+            lx, hx = max(lx, 0), min(hx, extent[a, X] - 1)
+            ly, hy = max(ly, 0), min(hy, extent[a, Y] - 1)
+            for iz in range(max(lz, 0), min(hz, extent[a, Z] - 1) + 1):
                 for iy in range(oy if a == own and iz == oz else ly, hy + 1):
-                    line = extent[a, 0] * (iy + extent[a, 1] * iz)
+                    line = extent[a, X] * (iy + extent[a, Y] * iz)
                     at_home = a == own and iz == oz and iy == oy
                     lowest, highest = line + (ox if at_home else lx), line + hx
                     # Cells of a row are neighbours in the table, except where the table wraps around.
@@ -271,7 +272,7 @@ def _search(  # type: ignore[no-untyped-def]
                         tested += first[b + run + 1] - first[b]
                         for m in range(first[b], first[b + run + 1]):
                             j = member[m]
-                            dx, dy, dz = centre[m, 0] - x, centre[m, 1] - y, centre[m, 2] - z
+                            dx, dy, dz = centre[m, X] - x, centre[m, Y] - y, centre[m, Z] - z
                             near = r + sphere[m]
                             close = dx * dx + dy * dy + dz * dz < near * near
                             here = (cell <= key[m]) & (key[m] <= cell + run)
@@ -285,14 +286,14 @@ def _search(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _count(row, start):  # type: ignore[no-untyped-def]
+def _count(row, start):
     """Pairs of each row, at its end."""
     for i in row:
         start[i + 1] += 1
 
 
 @kernel
-def _sort(row, other, place, partner):  # type: ignore[no-untyped-def]
+def _sort(row, other, place, partner):
     """Partners row by row, in each as they were found; place is where the next of a row goes."""
     for k in range(row.size):
         partner[place[row[k]]] = other[k]

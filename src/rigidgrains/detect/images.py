@@ -62,7 +62,7 @@ def wrap(bodies: Bodies, pairs: PairList) -> None:
 
 
 @kernel
-def _count(start, partner, owner, rows):  # type: ignore[no-untyped-def]
+def _count(start, partner, owner, rows):
     """Pairs in the row of the lower number of both; rows[i + 1] ends row i."""
     n = rows.size - 1
     for a in range(start.size - 1):
@@ -77,7 +77,7 @@ def _count(start, partner, owner, rows):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _fold(start, partner, owner, code, opposite, place, folded, image):  # type: ignore[no-untyped-def]
+def _fold(start, partner, owner, code, opposite, place, folded, image):
     """Pairs of grains with their image from pairs with ghosts; two ghosts are the image of a pair, and left out.
 
     place is where the next pair of a row goes.

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.bodies import Bodies, top_speed
+from ..model.columns import L, V
 from ..model.deforming import strain_rate
-from ..model.shapes import Plane
+from ..model.shapes import Plane, offset
 from ..runtime.compiled import kernel
 from ..runtime.memory import Workspace, copy_rows
 from ..runtime.threads import in_parts
@@ -85,7 +86,7 @@ class Neighbours:
         A piston that was stopped by the first grain before may now carry it along.
         """
         steps = [
-            dt * math.hypot(*bodies.motion[bodies.count + w, :3]) if wall.guided else 0.0
+            dt * math.hypot(*bodies.motion[bodies.count + w, V]) if wall.guided else 0.0
             for w, wall in enumerate(bodies.walls)
         ]
         if self._stale(bodies, steps, dt):
@@ -119,7 +120,7 @@ class Neighbours:
         cell = bodies.cell
         assert cell is not None
         stretch = np.linalg.inv(self.vectors) @ cell.vectors
-        ahead = stretch @ (np.eye(3) + dt * bodies.flow[:, 0:3].T)
+        ahead = stretch @ (np.eye(3) + dt * bodies.flow[:, L].T)
         least = min(float(np.linalg.svd(ahead, compute_uv=False).min()), 1.0)
         skin = least * self.skin - (1.0 - least) * (bodies.radius + 0.5 * bodies.reach)
         reference = cell.origin + (self.reference - cell.origin) @ stretch
@@ -180,7 +181,7 @@ class Neighbours:
 def _wall_step(bodies: Bodies, w: int, dt: float) -> float:
     """How far the surface of a wall can move towards a grain within this step (m)."""
     wall, drive = bodies.walls[w], bodies.walls[w].drive
-    step = dt * math.hypot(*bodies.motion[bodies.count + w, :3])
+    step = dt * math.hypot(*bodies.motion[bodies.count + w, V])
     if wall.guided and step > 0.0:
         # A piston is stopped by the first grain: however light it is, it gets no further than that grain goes.
         return min(step, max(least_gap(wall.shape, bodies), 0.0) + dt * top_speed(bodies.motion[: bodies.count]))
@@ -209,10 +210,10 @@ def _set_flowing_skin(bodies: Bodies, least: float, widest: float, dt: float, sk
 
 
 @kernel
-def _farthest(position, point):  # type: ignore[no-untyped-def]
+def _farthest(position, point):
     """Largest distance of any position from a point."""
     top = 0.0
     for i in range(position.shape[0]):
-        x, y, z = position[i, 0] - point[0], position[i, 1] - point[1], position[i, 2] - point[2]
+        x, y, z = offset(position, i, point)
         top = max(top, x * x + y * y + z * z)
     return np.sqrt(top)

@@ -77,9 +77,7 @@ def inherit(new: PairList, old: PairList) -> None:
 
 
 @kernel
-def _inherit(  # type: ignore[no-untyped-def]
-    begin, end, start, partner, image, last, old_start, old_partner, old_image, old_last
-):
+def _inherit(begin, end, start, partner, image, last, old_start, old_partner, old_image, old_last):
     """The pairs of some grains."""
     for i in range(begin, end):
         for k in range(start[i], start[i + 1]):

@@ -80,7 +80,7 @@ class Outlet:
 
 
 @kernel
-def _is_out(position, lower, upper, point, normal, axes):  # type: ignore[no-untyped-def]
+def _is_out(position, lower, upper, point, normal, axes):
     """True where a point is in the box and not in front of the plane."""
     out = np.ones(len(position), np.bool_)
     for i in range(len(position)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,78 +11,75 @@ from numpy.typing import NDArray
 from ..contacts.contacts import Contacts
 from ..detect.neighbours import Neighbours, WallList
 from ..detect.pairs import PairList
+from ..model.arrays import PerGrain, grain_arrays
 from ..model.bodies import INERTIA, Bodies, make_wall_rows
+from ..model.columns import INV_MASS, INV_SPIN
 from ..model.walls import Wall
 from ..runtime.memory import on_lines
 
-Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-PER_GRAIN = ("position", "radius", "mass", "orientation", "material", "id")
-GIVEN = ("force", "torque")  # of no rows when there are none
 
-
-@dataclass
 class Crowd:
-    """Grains that are not in the scene: rows as those of Bodies, and the name of the group of each."""
+    """Grains that are not in the scene.
 
-    position: Array
-    radius: Array
-    mass: Array
-    orientation: Array
-    material: NDArray[np.int32]
-    id: Index
-    motion: Array
-    force: Array
-    torque: Array
-    group: list[str]
+    rows  : arrays of the grains, by name, see model/arrays.py; group : name of the group of each
+    """
+
+    def __init__(self, rows: dict[str, NDArray[Any]], group: list[str]) -> None:
+        self.rows, self.group = rows, group
 
     def __len__(self) -> int:
-        return len(self.radius)
+        return len(self.group)
+
+    def __getattr__(self, name: str) -> NDArray[Any]:
+        """One of the arrays."""
+        try:
+            return self.__dict__["rows"][name]  # type: ignore[no-any-return]
+        except KeyError:
+            raise AttributeError(name) from None
 
     def __getitem__(self, some: Any) -> Crowd:
-        arrays = {f.name: getattr(self, f.name)[some] for f in fields(self) if f.name != "group"}
-        return Crowd(**arrays, group=[self.group[k] for k in np.arange(len(self))[some]])
+        rows = {name: array[some] for name, array in self.rows.items()}
+        return Crowd(rows, [self.group[k] for k in np.arange(len(self))[some]])
 
     @classmethod
     def of_one(cls, radius: float, mass: float, material: int, dimension: int, group: str) -> Crowd:
         """A new grain at rest, without a place and an id yet."""
-        share = INERTIA[dimension]
-        motion = np.array([[0.0] * 6 + [1.0 / mass, share / mass]])
-        orientation = np.zeros(1) if dimension == 2 else np.array([[1.0, 0.0, 0.0, 0.0]])
-        numbers = np.array([radius]), np.array([mass]), orientation, np.array([material], np.int32), np.array([-1])
-        return cls(np.zeros((1, 3)), *numbers, motion, np.zeros((1, 3)), np.zeros((1, 3)), [group])
+        grain = cls({column.name: column.make(1, dimension) for column in grain_arrays()}, [group])
+        grain.radius[0], grain.mass[0], grain.material[0] = radius, mass, material
+        grain.motion[0, INV_MASS], grain.motion[0, INV_SPIN] = 1.0 / mass, INERTIA[dimension] / mass
+        return grain
 
     def words(self) -> dict[str, Any]:
         """As plain numbers, exact."""
-        return {
-            f.name: getattr(self, f.name) if f.name == "group" else getattr(self, f.name).tolist() for f in fields(self)
-        }
+        kept = [column.name for column in grain_arrays() if column.returns]
+        return {name: self.rows[name].tolist() for name in kept} | {"group": self.group}
 
     @classmethod
     def from_words(cls, words: dict[str, Any]) -> Crowd:
-        kinds = {"material": np.int32, "id": np.int64}
-        words = {"torque": np.zeros((len(words["id"]), 3)), **words}  # earlier files know none
-        arrays = {name: np.array(rows, kinds.get(name, float)) for name, rows in words.items() if name != "group"}
-        return cls(**arrays, group=words["group"])
+        """Earlier files do not know all arrays: there grains have the default."""
+        n, dimension = len(words["id"]), 2 if np.ndim(words["orientation"]) == 1 else 3
+        rows = {column.name: column.make(n, dimension) for column in grain_arrays()}
+        rows |= {name: np.array(words[name], array.dtype) for name, array in rows.items() if name in words}
+        return cls(rows, words["group"])
 
     @classmethod
     def joined(cls, parts: list[Crowd]) -> Crowd:
-        names = [f.name for f in fields(cls) if f.name != "group"]
-        arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-        return cls(**arrays, group=[name for part in parts for name in part.group])
+        rows = {column.name: np.concatenate([part.rows[column.name] for part in parts]) for column in grain_arrays()}
+        return cls(rows, [name for part in parts for name in part.group])
 
 
 def copy_grains(bodies: Bodies, some: Index) -> Crowd:
-    """The rows of some grains."""
+    """Some grains as they come back: what does not return with them has its default."""
     names = np.full(len(some), "", object)
     for name, part in bodies.groups.items():
         names[(some >= part.start) & (some < part.stop)] = name
-    arrays = {name: getattr(bodies, name)[some] for name in PER_GRAIN}
-    for name in GIVEN:
-        given = getattr(bodies, name)
-        arrays[name] = given[some] if len(given) else np.zeros((len(some), 3))
-    return Crowd(**arrays, motion=bodies.motion[some], group=names.tolist())
+    rows = {
+        column.name: column.of(bodies)[some] if column.returns else column.make(len(some), bodies.dimension)
+        for column in grain_arrays()
+    }
+    return Crowd(rows, names.tolist())
 
 
 def change(
@@ -129,35 +126,28 @@ def _new_rows(bodies: Bodies, leaving: Index | None, coming: Crowd | None) -> tu
 
 
 def _renumber_bodies(bodies: Bodies, rows: Index, coming: Crowd | None, walls: list[Wall], old: list[int]) -> None:
+    new = {column.name: _fill(column, bodies, rows, coming) for column in grain_arrays()}
     wall_rows, cell_rows = make_wall_rows(walls), bodies.flow[: 3 if bodies.flows else 0]
-    motion = np.concatenate([_fill(bodies.motion, rows, coming, "motion"), wall_rows, cell_rows])
+    motion = np.concatenate([new["motion"], wall_rows, cell_rows])
     for w, before in enumerate(old):
         if before >= 0:
             motion[len(rows) + w] = bodies.motion[bodies.count + before]
-    if bodies.cell is not None:
-        image = np.zeros((len(rows), 3), np.int32)
-        image[rows >= 0] = bodies.image[rows[rows >= 0]]
-        bodies.image = image
-    new = {name: _fill(getattr(bodies, name), rows, coming, name) for name in PER_GRAIN}
-    new |= {name: _fill_given(getattr(bodies, name), bodies.count, rows, coming, name) for name in GIVEN}
     for name, array in new.items():
         setattr(bodies, name, array)
     bodies.motion, bodies.walls = on_lines(motion), walls
 
 
-def _fill_given(old: Array, count: int, rows: Index, coming: Crowd | None, name: str) -> Array:
-    """External forces or torques, (0, 3) as long as nobody has any."""
-    if not len(old) and (coming is None or not getattr(coming, name).any()):
-        return np.zeros((0, 3))
-    return _fill(old if len(old) else np.zeros((count, 3)), rows, coming, name)
-
-
-def _fill(old: NDArray[Any], rows: Index, coming: Crowd | None, name: str) -> NDArray[Any]:
-    """Old rows at their new places, those of grains that come at theirs."""
-    new = np.empty((len(rows), *old.shape[1:]), old.dtype)
-    new[rows >= 0] = old[rows[rows >= 0]]
+def _fill(column: PerGrain, bodies: Bodies, rows: Index, coming: Crowd | None) -> NDArray[Any]:
+    """Old rows at their new places, those of grains that come at theirs; none where these bodies need none."""
+    old = getattr(bodies, column.name)
+    arriving = column.make(0, bodies.dimension) if coming is None else coming.rows[column.name]
+    usual = column.sparse and (arriving == column.make(len(arriving), bodies.dimension)).all()
+    if not column.where(bodies) or (usual and not len(old)):
+        return column.make(0, bodies.dimension)
+    new = column.make(len(rows), bodies.dimension).astype(old.dtype, copy=False)
+    new[rows >= 0] = column.of(bodies)[rows[rows >= 0]]
     if coming is not None:
-        new[rows < 0] = getattr(coming, name)
+        new[rows < 0] = arriving
     return new
 
 

@@ -7,11 +7,13 @@ from numpy.typing import NDArray
 
 from ..model.bodies import Bodies
 from ..model.cell import IMAGES
+from ..model.vectors import difference
 from ..runtime.compiled import kernel
 from .population import Crowd
 
 Array = NDArray[np.float64]
 
+RADIUS = 3  # column of spheres, after their centres
 TRIES = 30  # random places tried for a grain in a step; then it waits for the next
 
 
@@ -60,7 +62,7 @@ class Vacancy:
 
 
 @kernel
-def _inside(position, lower, upper, axes):  # type: ignore[no-untyped-def]
+def _inside(position, lower, upper, axes):
     """True where a point is between two corners."""
     inside = np.ones(len(position), np.bool_)
     for i in range(len(position)):
@@ -71,13 +73,13 @@ def _inside(position, lower, upper, axes):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _is_free(places, radius, spheres):  # type: ignore[no-untyped-def]
+def _is_free(places, radius, spheres):
     """True where a grain would overlap none of the spheres (x, y, z, r)."""
     free = np.ones(len(places), np.bool_)
     for p in range(len(places)):
         for k in range(len(spheres)):
-            x, y, z = places[p, 0] - spheres[k, 0], places[p, 1] - spheres[k, 1], places[p, 2] - spheres[k, 2]
-            reach = radius + spheres[k, 3]
+            x, y, z = difference(places, p, spheres, k)
+            reach = radius + spheres[k, RADIUS]
             if x * x + y * y + z * z < reach * reach:
                 free[p] = False
                 break

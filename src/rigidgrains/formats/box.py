@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.cell import Cell
+from ..model.cell import B, C, Cell
+from ..model.columns import X, Y, Z
 
 if TYPE_CHECKING:
     from ..trajectory.frame import Frame
@@ -29,7 +30,7 @@ def read_cell(vectors: Any, origin: Any, periodic: Iterable[bool], dimension: in
     vectors, origin = np.array(vectors, dtype=float).reshape(3, 3), np.array(origin, dtype=float)
     along = np.array(list(periodic), dtype=np.bool_)
     if dimension == 2:  # in the plane, as thick as one
-        vectors[2], vectors[:2, 2], origin[2], along[2] = [0.0, 0.0, 1.0], 0.0, 0.0, False
+        vectors[C], vectors[:C, Z], origin[Z], along[C] = [0.0, 0.0, 1.0], 0.0, 0.0, False
     above = np.triu(vectors, 1)
     if not along.any() or not np.isfinite([*vectors.flat, *origin]).all() or not (np.diag(vectors) > 0.0).all():
         return None
@@ -44,7 +45,7 @@ def scene_words(cell: Cell, dimension: int, low: Array, high: Array) -> dict[str
     words: dict[str, Any] = {"lower": lower[:dimension].tolist(), "upper": upper[:dimension].tolist()}
     if not cell.periodic[:dimension].all():
         words["periodic"] = "".join(axis for axis, has in zip("xyz", cell.periodic) if has)
-    lean = {"xy": cell.vectors[1, 0], "xz": cell.vectors[2, 0], "yz": cell.vectors[2, 1]}
+    lean = {"xy": cell.vectors[B, X], "xz": cell.vectors[C, X], "yz": cell.vectors[C, Y]}
     if tilt := {name: float(length) for name, length in lean.items() if length}:
         words["tilt"] = tilt
     return words

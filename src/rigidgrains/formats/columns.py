@@ -8,35 +8,47 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model.arrays import contacts_in_frames, grains_in_frames
+
 if TYPE_CHECKING:
     from ..trajectory.frame import Frame
 
 Array = NDArray[Any]
 Columns = dict[str, Array]
 
-UNITS = {
-    "x": "m", "y": "m", "z": "m", "radius": "m", "mass": "kg", "vx": "m/s", "vy": "m/s", "vz": "m/s",
-    "spin_x": "rad/s", "spin_y": "rad/s", "spin_z": "rad/s", "angle": "rad", "load": "N", "gap": "m",
-    "normal_force": "N", "tangential_force": "N", "force_x": "N", "force_y": "N", "force_z": "N",
+OF_CONTACTS = {
+    "x": "m", "y": "m", "z": "m", "gap": "m", "normal_force": "N", "tangential_force": "N", "force_x": "N",
+    "force_y": "N", "force_z": "N",
 }  # fmt: skip
+FIRST = ("id", "material", "position", "radius", "mass")
+SHORT = {"position": "{}", "velocity": "v{}", "orientation": "q{}"}  # names of components; NAME_x of other vectors
+
+
+def grain_arrays(frame: Frame) -> Columns:
+    """The arrays of grains that other programs get, by name, see model/arrays.py."""
+    named = {name: frame.column(name) for name, column in grains_in_frames().items() if column.exported}
+    return {name: array for name, array in named.items() if array is not None}
 
 
 def grain_columns(frame: Frame) -> Columns:
-    """id, material, x, y, z, radius, mass, velocity, spin, angle or quaternion, load, contact number, cells crossed."""
-    turned = {"angle": frame.orientation} if frame.dimension == 2 else _parts("q{}", "wxyz", frame.orientation)
-    return {
-        "id": frame.id,
-        "material": frame.material,
-        **_parts("{}", "xyz", frame.position),
-        "radius": frame.radius,
-        "mass": frame.mass,
-        **_parts("v{}", "xyz", frame.velocity),
-        **_parts("spin_{}", "xyz", frame.spin),
-        **turned,
-        "load": frame.load,
-        "contact_number": frame.contact_number,
-        **({} if frame.image is None else _parts("image_{}", "xyz", frame.image)),
-    }
+    """id, material, x, y, z, radius, mass, velocity, spin, angle or quaternion, load, contact number, cells crossed,
+    and whatever else is exported."""
+    arrays = grain_arrays(frame)
+    columns: Columns = {}
+    for name in sorted(arrays, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST)):
+        columns |= _components(name, arrays[name])
+    return columns
+
+
+def units(frame: Frame) -> dict[str, str]:
+    """Units of the columns of grains and contacts, by name; none of what is a mere number."""
+    told = dict(OF_CONTACTS)
+    for name, array in grain_arrays(frame).items():
+        told |= dict.fromkeys(_components(name, array), grains_in_frames()[name].unit)
+    for name, column in contacts_in_frames().items() if frame.has_contacts else ():
+        if column.exported and (rows := frame.contacts.law(name)) is not None:
+            told |= dict.fromkeys(_components(name, rows), column.unit)
+    return told | {"angle": "rad"}
 
 
 def contact_columns(frame: Frame) -> Columns:
@@ -53,7 +65,17 @@ def contact_columns(frame: Frame) -> Columns:
         "tangential_force": tangential_force(frame),
         "status": contacts.status,
         **({} if contacts.image is None else _parts("image_{}", "xyz", contacts.image)),
+        **more_of_contacts(frame),
     }
+
+
+def more_of_contacts(frame: Frame) -> Columns:
+    """What else is kept of each contact and exported, one column for each component."""
+    columns: Columns = {}
+    for name, column in contacts_in_frames().items():
+        if column.exported and (array := frame.contacts.law(name)) is not None:
+            columns |= _components(name, array)
+    return columns
 
 
 def bodies(frame: Frame, side: int) -> Array:
@@ -88,5 +110,13 @@ def lines(columns: Iterable[Array], *, start: str = "") -> str:
     return "".join(start + " ".join(map(repr, row)) + "\n" for row in rows)
 
 
-def _parts(name: str, letters: str, array: Array) -> Columns:
+def _components(name: str, array: Array) -> Columns:
+    """A number as it is; components of vectors by letters, of other rows by numbers."""
+    if array.ndim == 1:
+        return {"angle" if name == "orientation" else name: array}
+    letters = {3: "xyz", 4: "wxyz"}.get(array.shape[1], range(array.shape[1]))
+    return _parts(SHORT.get(name, name + "_{}"), letters, array)
+
+
+def _parts(name: str, letters: Iterable[Any], array: Array) -> Columns:
     return {name.format(letter): array[:, k] for k, letter in enumerate(letters)}

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .box import cell_of
-from .columns import UNITS, contact_columns, grain_columns
+from .columns import contact_columns, grain_columns, units
 from .errors import FrameError
 from .rows import Row, open_text, read_columns
 from .state import State, Which, make_state
@@ -28,17 +28,17 @@ CELL = [f"{vector}_{axis}" for vector in ("a", "b", "c", "origin") for axis in "
 def write(job: Job) -> None:
     """A folder with tables for each frame and the history, or the tables of one frame."""
     for frame in job.frames():
-        save(job.inside(f"grains-{frame.index:06d}.csv") if job.folder else job.main, grain_columns(frame))
+        place = job.inside(f"grains-{frame.index:06d}.csv") if job.folder else job.main
+        save(place, grain_columns(frame), units(frame))
         if job.trajectory.has_contacts:
-            place = job.inside(f"contacts-{frame.index:06d}.csv") if job.folder else job.beside
-            assert place is not None
-            save(place, {**contact_columns(frame), "wall": wall_of_contact(frame)})
+            beside = job.inside(f"contacts-{frame.index:06d}.csv") if job.folder else job.beside
+            assert beside is not None
+            save(beside, {**contact_columns(frame), "wall": wall_of_contact(frame)}, units(frame))
     if job.folder:
-        columns, units = history_columns(job.trajectory)
-        save(job.inside("history.csv"), columns, units)
+        save(job.inside("history.csv"), *history_columns(job.trajectory))
     if cells := cell_columns(job):
-        beside = job.target.with_name(f"{job.target.stem}-cell{job.target.suffix}")
-        save(job.inside("cell.csv") if job.folder else job.draft.path(beside), cells, dict.fromkeys(CELL, "m"))
+        own = job.target.with_name(f"{job.target.stem}-cell{job.target.suffix}")
+        save(job.inside("cell.csv") if job.folder else job.draft.path(own), cells, dict.fromkeys(CELL, "m"))
 
 
 def cell_columns(job: Job) -> dict[str, NDArray[Any]]:
@@ -64,7 +64,7 @@ def read(path: Path, which: Which) -> State:
     return make_state(path, read_columns(path, names, rows), where=lambda row: f"line {rows[row][0]}")
 
 
-def save(path: Path, columns: dict[str, NDArray[Any]], units: dict[str, str] = UNITS) -> None:
+def save(path: Path, columns: dict[str, NDArray[Any]], units: dict[str, str]) -> None:
     """A table with units in brackets; every number is written so that reading gives the same bits."""
     with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")

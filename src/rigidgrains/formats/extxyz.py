@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .box import cell_of
-from .columns import bodies, lines, normal_force, tangential_force
+from .columns import bodies, grain_arrays, lines, more_of_contacts, normal_force, tangential_force
 from .errors import FormatError
 from .rows import Row, open_text, read_columns
 from .state import Box, State, Which, make_state, pick
@@ -27,6 +27,7 @@ PROPERTIES = re.compile(r'\bProperties\s*=\s*"?([^\s"]+)', re.IGNORECASE)
 LATTICE, ORIGIN, PERIODIC = (
     re.compile(rf'\b{key}\s*=\s*(?:"([^"]*)"|(\S*))', re.IGNORECASE) for key in ("Lattice", "Origin", "pbc")
 )
+NAMES = {"position": "pos", "velocity": "velo"}  # as ASE calls them
 DIMENSION = re.compile(r"\bdimension=([23])\b")
 
 
@@ -56,19 +57,8 @@ def read(path: Path, which: Which) -> State:
 
 
 def _grains(frame: Frame) -> dict[str, NDArray[Any]]:
-    return {
-        "pos": frame.position,
-        "radius": frame.radius,
-        "velo": frame.velocity,
-        "spin": frame.spin,
-        "angle" if frame.dimension == 2 else "quaternion": frame.orientation,
-        "mass": frame.mass,
-        "load": frame.load,
-        "contact_number": frame.contact_number,
-        "material": frame.material,
-        "id": frame.id,
-        **({} if frame.image is None else {"image": frame.image}),
-    }
+    turned = {"orientation": "angle" if frame.dimension == 2 else "quaternion"}
+    return {(NAMES | turned).get(name, name): array for name, array in grain_arrays(frame).items()}
 
 
 def _contacts(frame: Frame) -> dict[str, NDArray[Any]]:
@@ -83,6 +73,7 @@ def _contacts(frame: Frame) -> dict[str, NDArray[Any]]:
         "tangential_force": tangential_force(frame),
         "status": contacts.status,
         **({} if contacts.image is None else {"image": contacts.image}),
+        **more_of_contacts(frame),
     }
 
 

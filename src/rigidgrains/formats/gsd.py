@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model.cell import B, C
+from ..model.columns import X, Y, Z
 from .box import cell_of
-from .columns import normal_force, quaternions, tangential_force
+from .columns import grain_arrays, normal_force, quaternions, tangential_force
 from .errors import FormatError, FrameError
 from .state import Array, Box, State, Which, make_state
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from ..trajectory.frame import Frame
     from .export import Job
 
+SCHEMA = ("position", "velocity", "radius", "mass", "orientation", "material", "id", "image")  # it has, or lacks
 ROOM = 1.001  # of the box: positions in single precision must not fall outside
 
 
@@ -87,10 +90,10 @@ def _place(frame: Frame, bounds: tuple[Array, Array]) -> tuple[list[float], Arra
     edges, middle = np.diag(cell.vectors), cell.origin + 0.5 * cell.vectors.sum(axis=0)
     centre = np.where(cell.periodic, middle, 0.5 * (lower + upper))
     if frame.dimension == 2:
-        centre[2] = 0.0
+        centre[Z] = 0.0
     size = np.where(cell.periodic, edges, ROOM * (upper - lower))
     away = np.where(cell.periodic, np.floor(cell.fractions(position.astype(float))), 0.0).astype(np.int32)
-    lean = [cell.vectors[1, 0] / edges[1], cell.vectors[2, 0] / edges[2], cell.vectors[2, 1] / edges[2]]
+    lean = [cell.vectors[B, X] / edges[B], cell.vectors[C, X] / edges[C], cell.vectors[C, Y] / edges[C]]
     log = {"cell_vectors": cell.vectors, "cell_origin": cell.origin, "cell_periodic": cell.periodic.astype(np.uint8)}
     crossed = away if frame.image is None else frame.image + away
     return [*size, *lean], position - away @ cell.vectors - centre, log | {"cell_centre": centre}, crossed
@@ -113,8 +116,7 @@ def _frame(hoomd: Any, frame: Frame, bounds: tuple[Array, Array], types: list[st
     grains.moment_inertia = (inertia[:, None] * (np.array([0, 0, 1]) if disk else np.ones(3))).astype(single)
     grains.angmom = angular_momentum(q, frame.spin, inertia).astype(single)
     out.log = {name: np.array([figure]) for name, figure in frame.figures.items()}
-    out.log["particles/spin"], out.log["particles/load"] = frame.spin, frame.load
-    out.log["particles/contact_number"] = frame.contact_number
+    out.log |= {f"particles/{name}": array for name, array in grain_arrays(frame).items() if name not in SCHEMA}
     out.log["wall_force"] = frame.wall_force
     out.log |= log
     if frame.has_contacts:

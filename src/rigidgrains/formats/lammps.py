@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..model.cell import B, C
+from ..model.columns import X, Y
 from .box import cell_of
 from .columns import Columns, contact_columns, grain_columns, lines, quaternions
 from .errors import FormatError
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
     from ..trajectory.frame import Frame
     from .export import Job
 
+LOW, HIGH, TILT = range(3)  # columns of the bounds of a box, one row per direction
+OTHERWISE = (  # columns that are told under other names, or not at all
+    "id", "material", "angle", "qw", "qx", "qy", "qz", "load", "contact_number", "image_x", "image_y", "image_z",
+)  # fmt: skip
 SPIN = {"spin_x": "omegax", "spin_y": "omegay", "spin_z": "omegaz"}
 
 
@@ -58,6 +64,7 @@ def _grains(frame: Frame) -> Columns:
         **angle,
         "load": columns["load"],
         **{f"i{axis}": columns[f"image_{axis}"] for axis in "xyz" if f"image_{axis}" in columns},
+        **{name: column for name, column in columns.items() if name not in (*kept, *OTHERWISE)},
     }
 
 
@@ -87,7 +94,7 @@ def _box(frame: Frame, job: Job) -> str:
         told = cell.periodic | (np.arange(3) < frame.dimension)  # the thickness of disks is not that of their cell
         lower = np.where(told, cell.origin, lower)
         upper = np.where(told, cell.origin + np.diag(cell.vectors), upper)
-        tilt = np.array([cell.vectors[1, 0], cell.vectors[2, 0], cell.vectors[2, 1]])
+        tilt = np.array([cell.vectors[B, X], cell.vectors[C, X], cell.vectors[C, Y]])
         lower, upper = lower + _corners(tilt)[0], upper + _corners(tilt)[1]
     leans = bool(tilt.any())
     rows = zip(lower.tolist(), upper.tolist(), tilt.tolist())
@@ -138,11 +145,11 @@ def _read_box(path: Path, words: list[str], rows: list[tuple[int, str]]) -> Box 
         number = rows[0][0] if rows else 0
         wanted = "3 numbers in each of 3 lines: low, high, tilt" if leans else "2 numbers in each of 3 lines"
         raise FormatError(path, f"line {number}: the bounds of the box must be {wanted}; mend them") from None
-    xy, xz, yz = tilt = numbers[:, 2] if leans else np.zeros(3)
+    xy, xz, yz = tilt = numbers[:, TILT] if leans else np.zeros(3)
     below, above = _corners(tilt)
-    lower, upper = numbers[:, 0] - below, numbers[:, 1] - above
+    lower, upper = numbers[:, LOW] - below, numbers[:, HIGH] - above
     vectors = np.diag(upper - lower)
-    vectors[1, 0], vectors[2, 0], vectors[2, 1] = xy, xz, yz
+    vectors[B, X], vectors[C, X], vectors[C, Y] = xy, xz, yz
     return vectors, lower, [side.startswith("p") for side in sides]
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.cell import Cell
+from ..model.columns import Z
 from .box import read_cell
 from .errors import FormatError, FrameError
 from .table import to_read
@@ -116,7 +117,7 @@ def make_state(
 
 def is_flat(position: Array, velocity: Array | None) -> bool:
     """All z are equal and nothing moves along z."""
-    return not np.ptp(position[:, 2]) and (velocity is None or not velocity[:, 2].any())
+    return not np.ptp(position[:, Z]) and (velocity is None or not velocity[:, Z].any())
 
 
 def pick(frames: Iterable[T], which: Which, path: Path) -> tuple[int, T]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from .box import cell_of
 from .columns import grain_columns
 from .errors import FormatError, FrameError
+from .rows import NAMES
 from .state import State, Which, make_state
 
 
@@ -22,6 +23,7 @@ def read(path: Path, which: Which) -> State:
                 raise FrameError(path, which, count)
             frame = trajectory[index % count]
             cell, columns = cell_of(frame), grain_columns(frame)
+            columns = {name: column for name, column in columns.items() if name in NAMES}
             columns |= {f"v{axis}": frame.peculiar_velocity[:, k] for k, axis in enumerate("xyz")}
             return make_state(
                 path,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .box import cell_of
-from .columns import bodies, normal_force, tangential_force
+from .columns import bodies, grain_arrays, more_of_contacts, normal_force, tangential_force
 
 if TYPE_CHECKING:
     from ..trajectory.frame import Frame
@@ -91,9 +91,8 @@ def save(path: Path, points: Array, data: Mapping[str, Array], *, fields: Mappin
 
 
 def _grains(frame: Frame) -> tuple[Array, dict[str, Array]]:
-    names = ("radius", "velocity", "spin", "orientation", "mass", "load", "contact_number", "material", "id")
-    crossed = {} if frame.image is None else {"image": frame.image}
-    return frame.position, {name: getattr(frame, name) for name in names} | crossed
+    arrays = grain_arrays(frame)
+    return arrays.pop("position"), arrays
 
 
 def _cell(frame: Frame) -> dict[str, Array]:
@@ -116,6 +115,7 @@ def _contacts(frame: Frame) -> tuple[Array, dict[str, Array]]:
         "tangential_force": tangential_force(frame),
         "status": contacts.status,
         **({} if contacts.image is None else {"image": contacts.image}),
+        **more_of_contacts(frame),
     }
 
 

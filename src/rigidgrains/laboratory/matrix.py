@@ -129,8 +129,9 @@ def momentum_error(rows: BlockRows, r: Array) -> float:
     S = sum of r_n u_n + mu r_n |u_t| + r_t . u_t. As for steps, the larger of the sums with one sign counts.
     """
     u = rows.velocity(r)
-    sliding = rows.mu * r[:, 0] * np.linalg.norm(u[:, 1:], axis=1) + (r[:, 1:] * u[:, 1:]).sum(axis=1)
-    terms = np.concatenate([r[:, 0] * u[:, 0], sliding])
+    r_n, r_t, u_n, u_t = r[:, 0], r[:, 1:], u[:, 0], u[:, 1:]  # in the frame of each contact
+    sliding = rows.mu * r_n * np.linalg.norm(u_t, axis=1) + (r_t * u_t).sum(axis=1)
+    terms = np.concatenate([r_n * u_n, sliding])
     work = max(float(terms[terms > 0.0].sum()), -float(terms[terms < 0.0].sum()))
     free = float((rows.q**2).sum()) / float(rows.own[:, 0].mean())
     return work / free if free > 0.0 else work

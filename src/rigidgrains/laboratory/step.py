@@ -10,7 +10,7 @@ from .. import fclib
 from ..contacts.problem import ContactProblem
 from ..solve.accelerated import AcceleratedSweeps
 from ..solve.criteria import Verdict
-from ..solve.kernels import apply_forces
+from ..solve.kernels.factory import apply_forces
 from ..solve.orders import ORDERS, Order
 from ..solve.pace import Pace
 from ..solve.relaxed import RelaxedSweeps
@@ -48,8 +48,6 @@ class StepCase:
     solvers: dict[str, Sweeps] = field(default_factory=known_solvers)
 
     def __post_init__(self) -> None:
-        if self.problem.flow.any():
-            raise ValueError(f"{self.name}: the second look of the laboratory knows no cell that deforms; take another")
         if self.problem.extra is not None:
             raise ValueError(
                 f"{self.name}: contacts with rolling, twisting or tangential rebound have torques, which the second"
@@ -78,7 +76,7 @@ class StepCase:
 
     def _watched(self, name: str, tolerance: float, most: int, seed: int) -> tuple[Log, Array, SolveReport]:
         """The looks at a solver, the forces it found and its report."""
-        problem, watch = _copied(self.problem), Watch(tolerance, self.count)
+        problem, watch = self.problem.copy(), Watch(tolerance, self.count)
         solver = replace(self.solvers[name], criterion=watch, max_sweeps=most)
         pace = solver._pace
 
@@ -91,7 +89,7 @@ class StepCase:
 
     def _second_order(self, tolerance: float) -> Trial:
         """One look, at the end: a step of the second-order method has no contact updates."""
-        problem = _copied(self.problem)
+        problem = self.problem.copy()
         stated = fclib.global_problem(problem)
         start = fclib.impulses(problem, stated.dimension).ravel()
         asked = max(STRICTER * tolerance, 1e-13)
@@ -99,7 +97,7 @@ class StepCase:
         log = Log(self.count)
         found = fclib.solve_problem(stated, solver=SECOND_ORDER, tolerance=asked, start=start)
         problem.forces[:] = fclib.forces(problem, found.r, stated.dimension)
-        apply_forces(problem.motion, problem.pairs, problem.geometry, problem.forces, problem.dt)
+        apply_forces(problem)
         log.sweeps = found.iterations
         log.look(lambda: (residual(problem), momentum_error(problem)), counted=False)
         why, checked = found.reason or MET, check_step(self.problem, problem.forces)
@@ -132,7 +130,3 @@ class Watch:
 
         pace.sweep, pace.finish = counted, closed  # type: ignore[method-assign]
         return pace
-
-
-def _copied(problem: ContactProblem) -> ContactProblem:
-    return replace(problem, motion=problem.motion.copy(), forces=problem.forces.copy())

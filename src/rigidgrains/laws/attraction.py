@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from ..model.cell import drag
+from ..model.columns import INV_MASS, MOVING, N_X, N_Y, N_Z
 from ..runtime.compiled import kernel
 
 
 @kernel
-def attract(motion, pairs, geometry, pull, dt):  # type: ignore[no-untyped-def]
+def attract(motion, pairs, geometry, pull, dt):
     """Pull both bodies together along the normal."""
     for c in range(len(pairs)):
         i, j = pairs[c, 0], pairs[c, 1]
         for k in range(3):
             p = dt * pull[c] * geometry[c, k]
-            motion[i, k] += motion[i, 6] * p
-            motion[j, k] -= motion[j, 6] * p
+            motion[i, k] += motion[i, INV_MASS] * p
+            motion[j, k] -= motion[j, INV_MASS] * p
 
 
 @kernel
-def contract(flow, geometry, branch, pull, dt):  # type: ignore[no-untyped-def]
+def contract(flow, geometry, branch, pull, dt):
     """The part of the attraction in the stress on a cell that forces move."""
     for c in range(len(pull)):
-        n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
-        drag(flow, branch[c, 1], n_x, n_y, n_z, -dt * pull[c], 0.0, 0.0, 0.0)
+        n_x, n_y, n_z = geometry[c, N_X], geometry[c, N_Y], geometry[c, N_Z]
+        drag(flow, branch[c, MOVING], n_x, n_y, n_z, -dt * pull[c], 0.0, 0.0, 0.0)

@@ -23,8 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..detect.clusters import root_of
+from ..model.columns import INV_MASS, M_N, M_T, MU, N_X, N_Y, N_Z, R_N, R_X, R_Y, R_Z, X, Y, Z
 from ..runtime.compiled import kernel
-from .contact import asked_force, contact_velocity, scatter
+from .contact import contact_velocity, coulomb, scatter
 from .rows import Array
 
 LARGEST = 64  # contacts of a chain that is followed
@@ -36,6 +37,9 @@ AT_ONCE = 1e-6  # of a step within which a gap closes that belongs to the same s
 # Struck in one shock; in a chain of them; in a chain that was given up, since too many free grains had a part in it, or
 # for another reason. A shorter step helps the third alone.
 ALONE, FOLLOWED, TOO_LARGE, GIVEN_UP = 1, 2, 3, 4
+
+E_N, E_T, THRESHOLD = range(3)  # columns of `coefficients`
+TO_N, TO_X, TO_Y, TO_Z = range(4)  # columns of `goal`: V_n and V_t that a contact is to leave at (m/s)
 
 
 @dataclass
@@ -90,11 +94,11 @@ def follow(
 
 
 @kernel
-def _around(pairs, motion, start, near):  # type: ignore[no-untyped-def]
+def _around(pairs, motion, start, near):
     """The contacts of each body that gives way: those of body b are near[start[b]:start[b + 1]]."""
     for c in range(len(pairs)):
         for side in range(2):
-            if motion[pairs[c, side], 6] > 0.0:
+            if motion[pairs[c, side], INV_MASS] > 0.0:
                 start[pairs[c, side] + 1] += 1
     for b in range(start.size - 1):
         start[b + 1] += start[b]
@@ -102,13 +106,13 @@ def _around(pairs, motion, start, near):  # type: ignore[no-untyped-def]
     for c in range(len(pairs)):
         for side in range(2):
             b = pairs[c, side]
-            if motion[b, 6] > 0.0:
+            if motion[b, INV_MASS] > 0.0:
                 near[place[b]] = c
                 place[b] += 1
 
 
 @kernel
-def _follow(  # type: ignore[no-untyped-def]
+def _follow(
     seeds, lasting, barred, pairs, geometry, limit, motion, origin, drift, ahead, coefficients, dt, start, near, mark,
     impulse, end_n, end_t,
 ):  # fmt: skip
@@ -143,9 +147,9 @@ def _follow(  # type: ignore[no-untyped-def]
                 continue
             now[kept], kept, listed[c], last[r] = c, kept + 1, shock, shock
             v_n, v_x, v_y, v_z = _velocity(c, pairs, motion, geometry, drift)
-            e_n, e_t = coefficients[c, 0], coefficients[c, 1]
-            goal[c, 0], goal[c, 1], goal[c, 2], goal[c, 3] = -e_n * v_n, -e_t * v_x, -e_t * v_y, -e_t * v_z
-            q[c, 0], q[c, 1], q[c, 2], q[c, 3] = 0.0, 0.0, 0.0, 0.0
+            e_n, e_t = coefficients[c, E_N], coefficients[c, E_T]
+            goal[c, TO_N], goal[c, TO_X], goal[c, TO_Y], goal[c, TO_Z] = -e_n * v_n, -e_t * v_x, -e_t * v_y, -e_t * v_z
+            q[c, R_N], q[c, R_X], q[c, R_Y], q[c, R_Z] = 0.0, 0.0, 0.0, 0.0
         held = _solve(
             now, kept, shock, pairs, geometry, limit, motion, origin, drift, dt, start, near, root, size, last, lost,
             bound, mark, listed, goal, q,
@@ -157,7 +161,7 @@ def _follow(  # type: ignore[no-untyped-def]
         for k in range(held):
             for side in range(2):
                 b = pairs[now[k], side]
-                if motion[b, 6] > 0.0:
+                if motion[b, INV_MASS] > 0.0:
                     number = _next(
                         b, shock, pairs, geometry, limit, motion, origin, drift, ahead, coefficients, dt, start, near,
                         listed, coming, number,
@@ -177,11 +181,11 @@ def _follow(  # type: ignore[no-untyped-def]
         if mark[c] > 0:
             r = root_of(root, pairs[c, 0])
             mark[c] = lost[r] if lost[r] > 0 else FOLLOWED if last[r] > 1 else ALONE
-            end_n[c], end_t[c, 0], end_t[c, 1], end_t[c, 2] = _velocity(c, pairs, motion, geometry, drift)
+            end_n[c], end_t[c, X], end_t[c, Y], end_t[c, Z] = _velocity(c, pairs, motion, geometry, drift)
 
 
 @kernel
-def _solve(  # type: ignore[no-untyped-def]
+def _solve(
     now, held, shock, pairs, geometry, limit, motion, origin, drift, dt, start, near, root, size, last, lost, bound,
     mark, listed, goal, q,
 ):  # fmt: skip
@@ -193,15 +197,14 @@ def _solve(  # type: ignore[no-untyped-def]
             r = root_of(root, pairs[c, 0])
             if lost[r] > 0:
                 continue
-            i, j, n_x, n_y, n_z = pairs[c, 0], pairs[c, 1], geometry[c, 0], geometry[c, 1], geometry[c, 2]
+            i, j, n_x, n_y, n_z = pairs[c, 0], pairs[c, 1], geometry[c, N_X], geometry[c, N_Y], geometry[c, N_Z]
             v_n, v_x, v_y, v_z = _velocity(c, pairs, motion, geometry, drift)
-            m_n, m_t, mu = geometry[c, 4], geometry[c, 5], geometry[c, 6]
-            new = asked_force(
-                q[c, 0], q[c, 1], q[c, 2], q[c, 3], v_n, v_x - goal[c, 1], v_y - goal[c, 2], v_z - goal[c, 3],
-                -goal[c, 0], m_n, m_t, mu, 1.0, False,
-            )  # fmt: skip
-            d_n, d_x, d_y, d_z = new[0] - q[c, 0], new[1] - q[c, 1], new[2] - q[c, 2], new[3] - q[c, 3]
-            q[c, 0], q[c, 1], q[c, 2], q[c, 3] = new
+            m_n, m_t, mu = geometry[c, M_N], geometry[c, M_T], geometry[c, MU]
+            lacks = v_n, v_x - goal[c, TO_X], v_y - goal[c, TO_Y], v_z - goal[c, TO_Z]
+            contact = n_x, n_y, n_z, -goal[c, TO_N], m_n, m_t, mu, 0.0
+            new = coulomb((q[c, R_N], q[c, R_X], q[c, R_Y], q[c, R_Z]), lacks, contact, 1.0)
+            d_n, d_x, d_y, d_z = new[0] - q[c, R_N], new[1] - q[c, R_X], new[2] - q[c, R_Y], new[3] - q[c, R_Z]
+            q[c, R_N], q[c, R_X], q[c, R_Y], q[c, R_Z] = new
             scatter(i, j, motion, n_x, n_y, n_z, d_n, d_x, d_y, d_z)
             if abs(d_n) + abs(d_x) + abs(d_y) + abs(d_z) > ROUNDING * m_n * _speeds(c, pairs, motion, origin, drift):
                 settled = False
@@ -219,7 +222,7 @@ def _solve(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _touching(  # type: ignore[no-untyped-def]
+def _touching(
     now, held, shock, pairs, geometry, limit, motion, origin, drift, dt, start, near, root, size, last, lost, bound,
     mark, listed, goal, q,
 ):  # fmt: skip
@@ -228,7 +231,7 @@ def _touching(  # type: ignore[no-untyped-def]
     for k in range(held):
         for side in range(2):
             b = pairs[now[k], side]
-            if motion[b, 6] == 0.0 or lost[root_of(root, pairs[now[k], 0])] > 0:
+            if motion[b, INV_MASS] == 0.0 or lost[root_of(root, pairs[now[k], 0])] > 0:
                 continue
             for at in range(start[b], start[b + 1]):
                 d = near[at]
@@ -241,13 +244,13 @@ def _touching(  # type: ignore[no-untyped-def]
                     _join(d, pairs, motion, root, size, last, lost, bound, mark)
                     r = root_of(root, pairs[d, 0])
                     listed[d], last[r], now[more], more = shock, max(last[r], shock), d, more + 1
-                    goal[d, 0], goal[d, 1], goal[d, 2], goal[d, 3] = -room, 0.0, 0.0, 0.0
-                    q[d, 0], q[d, 1], q[d, 2], q[d, 3] = 0.0, 0.0, 0.0, 0.0
+                    goal[d, TO_N], goal[d, TO_X], goal[d, TO_Y], goal[d, TO_Z] = -room, 0.0, 0.0, 0.0
+                    q[d, R_N], q[d, R_X], q[d, R_Y], q[d, R_Z] = 0.0, 0.0, 0.0, 0.0
     return more
 
 
 @kernel
-def _next(  # type: ignore[no-untyped-def]
+def _next(
     b, shock, pairs, geometry, limit, motion, origin, drift, ahead, coefficients, dt, start, near, listed, coming,
     number,
 ):  # fmt: skip
@@ -255,7 +258,7 @@ def _next(  # type: ignore[no-untyped-def]
     for at in range(start[b], start[b + 1]):
         d = near[at]
         v_n, _, _, _ = _velocity(d, pairs, motion, geometry, drift)
-        least = max(coefficients[d, 2], ROUNDING * _speeds(d, pairs, motion, origin, drift))
+        least = max(coefficients[d, THRESHOLD], ROUNDING * _speeds(d, pairs, motion, origin, drift))
         if listed[d] <= shock and v_n < -least and limit[d] + dt * min(v_n, v_n + ahead[d]) < -dt * least:
             listed[d] = shock + 1
             coming[number] = d
@@ -264,31 +267,31 @@ def _next(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _velocity(c, pairs, motion, geometry, drift):  # type: ignore[no-untyped-def]
+def _velocity(c, pairs, motion, geometry, drift):
     """V_n and V_t (3) of a contact."""
-    n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
+    n_x, n_y, n_z = geometry[c, N_X], geometry[c, N_Y], geometry[c, N_Z]
     v_n, v_x, v_y, v_z = contact_velocity(pairs[c, 0], pairs[c, 1], motion, n_x, n_y, n_z)
-    along = drift[c, 0] * n_x + drift[c, 1] * n_y + drift[c, 2] * n_z
+    along = drift[c, X] * n_x + drift[c, Y] * n_y + drift[c, Z] * n_z
     return (
-        v_n + along, v_x + drift[c, 0] - along * n_x, v_y + drift[c, 1] - along * n_y, v_z + drift[c, 2] - along * n_z,
+        v_n + along, v_x + drift[c, X] - along * n_x, v_y + drift[c, Y] - along * n_y, v_z + drift[c, Z] - along * n_z,
     )  # fmt: skip
 
 
 @kernel
-def _speeds(c, pairs, motion, origin, drift):  # type: ignore[no-untyped-def]
+def _speeds(c, pairs, motion, origin, drift):
     """The numbers that the velocity of a contact is made of, added up."""
     i, j = pairs[c, 0], pairs[c, 1]
-    total = abs(drift[c, 0]) + abs(drift[c, 1]) + abs(drift[c, 2])
+    total = abs(drift[c, X]) + abs(drift[c, Y]) + abs(drift[c, Z])
     for m in range(6):
         total += abs(motion[i, m]) + abs(motion[j, m]) + abs(origin[i, m]) + abs(origin[j, m])
     return total
 
 
 @kernel
-def _join(c, pairs, motion, root, size, last, lost, bound, mark):  # type: ignore[no-untyped-def]
+def _join(c, pairs, motion, root, size, last, lost, bound, mark):
     """Count a contact to the chain of its bodies, which become one; a chain that is too large is lost."""
     a = root_of(root, pairs[c, 0])
-    if motion[pairs[c, 1], 6] > 0.0:
+    if motion[pairs[c, 1], INV_MASS] > 0.0:
         b = root_of(root, pairs[c, 1])
         if a != b:
             a, b = min(a, b), max(a, b)

@@ -1,38 +1,24 @@
 """One contact at a time: its velocity, the force that the shock law asks for, and the push on both bodies.
 
-Point functions without loops: one text serves single contacts and eight in the lanes of a register.
+Point functions without loops, on numbers: one text serves a single contact and eight in the lanes of a register.
+
+    a, b    : motion rows of bodies 0 and 1
+    contact : geometry row, n (3), gap to be closed, m_n, m_t, mu, g
+    old     : R_n and R_t (3), perhaps more
+    rate    : 1/dt
 """
 
 from __future__ import annotations
 
+from ..model.columns import S_X, S_Y, S_Z, V_X, V_Y, V_Z
 from ..runtime.compiled import inlined, kernel, law
-from .shock import opening_law, shock_law
+from .shock import associated_law, shock_law
 
-shock, opening = law(shock_law), law(opening_law)
-
-
-@inlined
-def collide(a, b, contact, old, dt, rate, opens):  # type: ignore[no-untyped-def]
-    """Both bodies and the force after the shock law, from those before; for one contact, or for one in each lane.
-
-    a, b    : motion rows of bodies 0 and 1
-    contact : geometry row
-    old     : R_n and R_t (3)
-    opens   : whether contacts open as they slide
-    The velocities contain the contact's own force R. Since V = U + M_c^-1 R dt, Eq. (discr-contact-accel2), the force
-    that makes it stick, -(m/dt) (g/dt + U), is R - (m/dt) (g/dt + V): nothing has to be taken out first.
-    """
-    n_x, n_y, n_z, gap, m_n, m_t, mu, _ = contact
-    v_n, v_x, v_y, v_z = velocity(a, b, n_x, n_y, n_z)
-    new = asked_force(old[0], old[1], old[2], old[3], v_n, v_x, v_y, v_z, gap, m_n, m_t, mu, rate, opens)
-    # Eq. (generalized-R): the change at once to both bodies
-    p_n, p_x, p_y, p_z = dt * (new[0] - old[0]), dt * (new[1] - old[1]), dt * (new[2] - old[2]), dt * (new[3] - old[3])
-    a, b = push(a, b, n_x, n_y, n_z, p_n, p_x, p_y, p_z)
-    return a, b, new
+shock, associated = law(shock_law), law(associated_law)
 
 
 @inlined
-def velocity(a, b, n_x, n_y, n_z):  # type: ignore[no-untyped-def]
+def velocity(a, b, n_x, n_y, n_z):
     """V_n and V_t (3) of two bodies: Eq. (contact-veloc) with levers along n, V = v1 - v0 - (s0 + s1) x n."""
     s_x, s_y, s_z = a[3] + b[3], a[4] + b[4], a[5] + b[5]
     v_x = b[0] - a[0] - (s_y * n_z - s_z * n_y)
@@ -43,7 +29,7 @@ def velocity(a, b, n_x, n_y, n_z):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def push(a, b, n_x, n_y, n_z, p_n, p_x, p_y, p_z):  # type: ignore[no-untyped-def]
+def push(a, b, n_x, n_y, n_z, p_n, p_x, p_y, p_z):
     """Both bodies after an impulse p_n n + p_t: Eq. (generalized-R), torque -lever n x R on either."""
     t_x, t_y, t_z = n_y * p_z - n_z * p_y, n_z * p_x - n_x * p_z, n_x * p_y - n_y * p_x
     p_x, p_y, p_z = p_x + p_n * n_x, p_y + p_n * n_y, p_z + p_n * n_z
@@ -60,7 +46,36 @@ def push(a, b, n_x, n_y, n_z, p_n, p_x, p_y, p_z):  # type: ignore[no-untyped-de
 
 
 @inlined
-def row(table, k):  # type: ignore[no-untyped-def]
+def sticking_force(old, v, contact, rate):
+    """R_n and R_t (3) that would make the contact stick and close its gap, from the present R and V, Eq. (noslipRnew).
+
+    The velocities contain the contact's own force R. Since V = U + M_c^-1 R dt, Eq. (discr-contact-accel2), the force
+    that makes it stick, -(m/dt) (g/dt + U), is R - (m/dt) (g/dt + V): nothing has to be taken out first.
+    """
+    a = contact[5] * rate
+    r_n = old[0] - contact[4] * rate * (v[0] + contact[3] * rate)
+    return r_n, old[1] - a * v[1], old[2] - a * v[2], old[3] - a * v[3]
+
+
+@inlined
+def coulomb(old, v, contact, rate):
+    """R_n and R_t (3) that the shock law asks for, Eq. (sphere-shock)."""
+    r_n, r_x, r_y, r_z = sticking_force(old, v, contact, rate)
+    r_n, factor = shock(r_n, r_x * r_x + r_y * r_y + r_z * r_z, contact[6])
+    return r_n, factor * r_x, factor * r_y, factor * r_z
+
+
+@inlined
+def dilating(old, v, contact, rate):
+    """The same of a contact that opens as it slides, see `shock.associated_law`."""
+    r_n, r_x, r_y, r_z = sticking_force(old, v, contact, rate)
+    r_tt = r_x * r_x + r_y * r_y + r_z * r_z
+    r_n, factor = shock(associated(r_n, r_tt, contact[6], contact[4] / contact[5]), r_tt, contact[6])
+    return r_n, factor * r_x, factor * r_y, factor * r_z
+
+
+@inlined
+def row(table, k):
     """A row of a table with eight columns."""
     return (
         table[k, 0], table[k, 1], table[k, 2], table[k, 3], table[k, 4], table[k, 5], table[k, 6], table[k, 7],
@@ -68,38 +83,20 @@ def row(table, k):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def put_back(motion, i, body):  # type: ignore[no-untyped-def]
+def put_back(motion, i, body):
     """v and s of a body."""
-    motion[i, 0], motion[i, 1], motion[i, 2] = body[0], body[1], body[2]
-    motion[i, 3], motion[i, 4], motion[i, 5] = body[3], body[4], body[5]
-
-
-@inlined
-def asked_force(  # type: ignore[no-untyped-def]
-    old_n, old_x, old_y, old_z, v_n, v_x, v_y, v_z, gap, m_n, m_t, mu, rate, opens
-):
-    """R_n and R_t (3) that the shock law asks for, from the present R and V of a contact."""
-    # Eq. (noslipRnew), with m_n and m_t in place of M_c
-    a = m_t * rate
-    r_n = old_n - m_n * rate * (v_n + gap * rate)
-    r_x = old_x - a * v_x
-    r_y = old_y - a * v_y
-    r_z = old_z - a * v_z
-    r_tt = r_x * r_x + r_y * r_y + r_z * r_z
-    if opens:
-        r_n = opening(r_n, r_tt, mu, m_n / m_t)
-    r_n, factor = shock(r_n, r_tt, mu)
-    return r_n, factor * r_x, factor * r_y, factor * r_z
+    motion[i, V_X], motion[i, V_Y], motion[i, V_Z] = body[0], body[1], body[2]
+    motion[i, S_X], motion[i, S_Y], motion[i, S_Z] = body[3], body[4], body[5]
 
 
 @kernel
-def contact_velocity(i, j, motion, n_x, n_y, n_z):  # type: ignore[no-untyped-def]
+def contact_velocity(i, j, motion, n_x, n_y, n_z):
     """V_n and V_t (3) of bodies i and j."""
     return velocity(row(motion, i), row(motion, j), n_x, n_y, n_z)
 
 
 @kernel
-def scatter(i, j, motion, n_x, n_y, n_z, p_n, p_x, p_y, p_z):  # type: ignore[no-untyped-def]
+def scatter(i, j, motion, n_x, n_y, n_z, p_n, p_x, p_y, p_z):
     """Give both bodies an impulse p_n n + p_t."""
     a, b = push(row(motion, i), row(motion, j), n_x, n_y, n_z, p_n, p_x, p_y, p_z)
     put_back(motion, i, a)

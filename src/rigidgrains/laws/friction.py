@@ -61,7 +61,7 @@ class SpeedFriction(Law):
             reason = str(problem).strip().splitlines()[0]
             raise ValueError(f"friction must be a function of speed and coefficient for Numba: {reason}") from None
 
-        def fill(speed, mu):  # type: ignore[no-untyped-def]
+        def fill(speed: Any, mu: Any) -> None:
             for c in range(len(speed)):
                 mu[c] = compiled(speed[c], mu[c])
 

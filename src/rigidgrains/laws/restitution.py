@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..detect.clusters import unite
+from ..model.columns import A_0, A_1, INV_MASS, INV_SPIN, MOBILITY, R_N, R_Z, Q, S, V, W
 from ..model.law import Law, Ledger
 from .blows import ALONE, FOLLOWED, TOO_LARGE, follow
 from .rows import Array, Rows, need
@@ -73,8 +74,8 @@ class Restitution(Law):
             )  # fmt: skip
             known, chain = blows.mark == ALONE, blows.mark == FOLLOWED
             rows.forces[known | chain] = 0.0
-            rows.forces[known | chain, 0:4] = blows.impulse[known | chain] / rows.dt
-            struck = blows.impulse[:, 0] > 0.0
+            rows.forces[known | chain, : R_Z + 1] = blows.impulse[known | chain] / rows.dt
+            struck = blows.impulse[:, R_N] > 0.0
             rows.to_close[chain] = np.where(struck, np.minimum(-blows.v_n * rows.dt, limit), limit)[chain]
             slip[chain] = np.where((struck & (e_t != 0.0))[:, None], -blows.v_t, 0.0)[chain]
             self._mark = blows.mark
@@ -143,7 +144,7 @@ class Restitution(Law):
         e_n, share = rows.of_pair(self.normal), self._columns(rows)[0]
         late = float((e_n**2 * self._plastic(rows)).sum())
         lowered = float((0.5 * rows.dt * rows.repulsion * e_n * share * np.abs(before))[self._collides].sum())
-        v, s, mass, turn = rows.before[:, 0:3], rows.before[:, 3:6], rows.before[:, 6], rows.before[:, 7]
+        v, s, mass, turn = rows.before[:, V], rows.before[:, S], rows.before[:, INV_MASS], rows.before[:, INV_SPIN]
         kinetic = sum(
             float(((u * u).sum(axis=1)[some := by > 0.0] / by[some]).sum()) for u, by in ((v, mass), (s, turn))
         )
@@ -157,13 +158,13 @@ def rebounds(before: Array, free: Array, gap: Array, threshold: Array, dt: float
 
 def gives_way(rows: Rows) -> bool:
     """True when forces move the cell: then every blow is felt by all contacts at once."""
-    return rows.bodies.flows and bool((rows.bodies.flow[:, 3:7] != 0.0).any())
+    return rows.bodies.flows and bool((rows.bodies.flow[:, MOBILITY] != 0.0).any())
 
 
 def clusters(rows: Rows, chain: NDArray[np.bool_]) -> NDArray[np.int32]:
     """(c,) the cluster of each contact: bodies that give way, joined by contacts with a force, or of a chain (c,)."""
     bodies = rows.bodies.count + len(rows.bodies.walls)
-    joined = ((rows.repulsion > 0.0) | chain) & (rows.motion[rows.pairs[:, 1], 6] > 0.0)
+    joined = ((rows.repulsion > 0.0) | chain) & (rows.motion[rows.pairs[:, 1], INV_MASS] > 0.0)
     return unite(rows.pairs, joined, bodies)[rows.pairs[:, 0]]
 
 
@@ -181,8 +182,8 @@ def contact_work(rows: Rows) -> Array:
     v_n, v_t = rows.contact_velocity(rows.motion)
     work = rows.repulsion * (before_n + v_n) + (rows.tangential_force * (before_t + v_t)).sum(axis=1)
     if rows.extra is not None:
-        spin = rows.before[:, 3:6] + rows.motion[:, 3:6]
+        spin = rows.before[:, S] + rows.motion[:, S]
         i, j = rows.pairs.T
-        turning = rows.extra[:, 4:5] * spin[j] - rows.extra[:, 3:4] * spin[i] + 2.0 * rows.extra[:, 8:11]
-        work = work + (rows.forces[:, 4:7] * turning).sum(axis=1)
+        turning = rows.extra[:, A_1, None] * spin[j] - rows.extra[:, A_0, None] * spin[i] + 2.0 * rows.extra[:, W]
+        work = work + (rows.forces[:, Q] * turning).sum(axis=1)
     return np.asarray(0.5 * work)

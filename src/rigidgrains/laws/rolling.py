@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..model.columns import INV_SPIN
 from ..model.law import Law
 from .rows import Array, Rows, need
 
@@ -37,7 +38,7 @@ class Rolling(Law):
         spin = np.vstack([np.zeros((bodies.count, 3)), *(wall.drive.spin for wall in bodies.walls)])
         lever = 1.0 / (curvature[i] + curvature[j])
         rows.shares = np.stack([lever * curvature[i], lever * curvature[j]], axis=1)
-        one, other = rows.motion[rows.pairs, 7].T
+        one, other = rows.motion[rows.pairs, INV_SPIN].T
         inverse = rows.shares[:, 0] ** 2 * one + rows.shares[:, 1] ** 2 * other
         rows.turning_mass = np.divide(1.0, inverse, out=np.zeros(len(inverse)), where=inverse > 0.0)
         rows.rolling_limit = rows.of_pair(self.rolling) / lever

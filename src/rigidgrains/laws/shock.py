@@ -10,7 +10,7 @@ from math import sqrt
 from ..runtime.simd import choose
 
 
-def shock_law(r_n, r_tt, mu):  # type: ignore[no-untyped-def]
+def shock_law(r_n, r_tt, mu):
     """Sphere form, Eq. (sphere-shock): from the force that would make the contact stick to the force it carries.
 
     r_n  : normal force of a sticking contact, -(m_n/dt) (g/dt + U_n), Eq. (noslipRnew)
@@ -26,7 +26,7 @@ def shock_law(r_n, r_tt, mu):  # type: ignore[no-untyped-def]
     return choose(apart, 0.0, r_n), choose(apart, 0.0, factor)
 
 
-def opening_law(r_n, r_tt, mu, ratio):  # type: ignore[no-untyped-def]
+def associated_law(r_n, r_tt, mu, ratio):
     """Normal force of a contact that opens as it slides, V_n = mu |V_t|, from the force that would make it stick.
 
     ratio : m_n/m_t
@@ -38,7 +38,7 @@ def opening_law(r_n, r_tt, mu, ratio):  # type: ignore[no-untyped-def]
     return choose(length > mu * r_n, pushed, r_n)
 
 
-def general_shock_law(gap, u, w, mu, dt):  # type: ignore[no-untyped-def]
+def general_shock_law(gap, u, w, mu, dt):
     """General form for a coupled effective mass: the three steps of the paper in the frame (n, t1, t2).
 
     u : free contact velocity (U_n, U_t1, U_t2)

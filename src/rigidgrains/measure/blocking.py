@@ -9,6 +9,8 @@ import numpy as np
 
 from .state import Array, double
 
+ERROR = 1  # column of the blocks
+
 
 class Blocking(NamedTuple):
     """mean, its standard error, and blocks (levels, 3): length of a block, error at that length, error of the error."""
@@ -42,7 +44,7 @@ def blocking(series: Any) -> Blocking:
         length *= 2
     table = np.array(blocks)
     level = _level(table)
-    return Blocking(mean, float(table[:, 1].max() if level is None else table[level, 1]), table)
+    return Blocking(mean, float(table[:, ERROR].max() if level is None else table[level, ERROR]), table)
 
 
 def _level(blocks: Array) -> int | None:

@@ -7,12 +7,15 @@ import numpy as np
 from .images import cell_before, pushed, rate_begun, velocity_gradient
 from .state import Array, Frame, Links, double
 
+EACH, SIDES = slice(0, 3), 3  # columns of `cell_mobility`: 1/M of each component of L, and of all sides as one
+
 
 def cell_energy(frame: Frame, rate: Array) -> float:
     """J, kinetic energy of the components of L (3, 3) that follow a stress."""
     if frame.cell_mobility is None:
         return 0.0
-    each, sides = double(frame.cell_mobility)[:, 0:3], double(frame.cell_mobility)[:, 3]
+    mobility = double(frame.cell_mobility)
+    each, sides = mobility[:, EACH], mobility[:, SIDES]
     energy = float((rate[each > 0.0] ** 2 / each[each > 0.0]).sum())
     return 0.5 * (energy + float((np.diag(rate)[sides > 0.0] ** 2 / sides[sides > 0.0])[:1].sum()))
 

@@ -73,7 +73,7 @@ def coordination(source: Frame | Simulation, *, least: int | None = None, share:
 
 
 @kernel
-def _peel(start, partner, least, backbone):  # type: ignore[no-untyped-def]
+def _peel(start, partner, least, backbone):
     """Take out grains with too few contacts; each that goes may leave its partners with too few."""
     n = backbone.size
     number, waiting, count = np.empty(n, np.int64), np.empty(n, np.int64), 0

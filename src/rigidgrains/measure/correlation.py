@@ -97,7 +97,7 @@ def _pairs(centre: Array, ghost: Index, reach: float) -> tuple[Index, Index]:
 
 
 @kernel
-def _shells_3d(position, edges, lower, upper):  # type: ignore[no-untyped-def]
+def _shells_3d(position, edges, lower, upper):
     """Volume of each shell inside the box, added over all centres."""
     inside = np.zeros(edges.size - 1)
     for i in range(len(position)):
@@ -110,7 +110,7 @@ def _shells_3d(position, edges, lower, upper):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _shells_2d(position, edges, lower, upper):  # type: ignore[no-untyped-def]
+def _shells_2d(position, edges, lower, upper):
     """Area of each ring inside the rectangle, added over all centres."""
     inside = np.zeros(edges.size - 1)
     for i in range(len(position)):

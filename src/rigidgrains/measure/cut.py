@@ -50,21 +50,21 @@ def parts_inside(frame: Frame, lower: Array, upper: Array) -> tuple[Images, Arra
 
 
 @kernel
-def spheres_in_box(position, radius, lower, upper, out):  # type: ignore[no-untyped-def]
+def spheres_in_box(position, radius, lower, upper, out):
     """Volume of each sphere inside one box."""
     for i in range(radius.size):
         out[i] = sphere_in_box(position[i], radius[i], lower, upper)
 
 
 @kernel
-def disks_in_box(position, radius, lower, upper, out):  # type: ignore[no-untyped-def]
+def disks_in_box(position, radius, lower, upper, out):
     """Area of each disk inside one rectangle."""
     for i in range(radius.size):
         out[i] = disk_in_box(position[i], radius[i], lower, upper)
 
 
 @kernel
-def sphere_in_box(centre, r, lower, upper):  # type: ignore[no-untyped-def]
+def sphere_in_box(centre, r, lower, upper):
     """Sum over the corners, with the sphere at the origin and its radius as unit."""
     x0, x1 = (lower[0] - centre[0]) / r, (upper[0] - centre[0]) / r
     y0, y1 = (lower[1] - centre[1]) / r, (upper[1] - centre[1]) / r
@@ -83,7 +83,7 @@ def sphere_in_box(centre, r, lower, upper):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def disk_in_box(centre, r, lower, upper):  # type: ignore[no-untyped-def]
+def disk_in_box(centre, r, lower, upper):
     """The same in the plane."""
     x0, x1 = (lower[0] - centre[0]) / r, (upper[0] - centre[0]) / r
     y0, y1 = (lower[1] - centre[1]) / r, (upper[1] - centre[1]) / r
@@ -98,7 +98,7 @@ def disk_in_box(centre, r, lower, upper):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _corner(a, b, c):  # type: ignore[no-untyped-def]
+def _corner(a, b, c):
     """Volume of the unit sphere in x > a, y > b, z > c; what is beyond a negative bound is the rest of the edge."""
     volume = _positive_corner(abs(a), abs(b), abs(c))
     if a < 0.0:
@@ -111,7 +111,7 @@ def _corner(a, b, c):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _edge(a, b):  # type: ignore[no-untyped-def]
+def _edge(a, b):
     """Volume of the unit sphere in x > a, y > b."""
     volume = 2.0 * _positive_corner(abs(a), abs(b), 0.0)
     if a < 0.0:
@@ -122,14 +122,14 @@ def _edge(a, b):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _cap(a):  # type: ignore[no-untyped-def]
+def _cap(a):
     """Volume of the unit sphere in x > a."""
     h = min(max(1.0 - a, 0.0), 2.0)
     return math.pi * h * h * (1.0 - h / 3.0)
 
 
 @kernel
-def _positive_corner(a, b, c):  # type: ignore[no-untyped-def]
+def _positive_corner(a, b, c):
     """The same for a, b, c >= 0: cones from the centre over a curved triangle, less those over three faces."""
     if not a * a + b * b + c * c < 1.0:
         return 0.0
@@ -148,7 +148,7 @@ def _positive_corner(a, b, c):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _quadrant(a, b):  # type: ignore[no-untyped-def]
+def _quadrant(a, b):
     """Area of the unit disk in x > a, y > b."""
     area = 0.0
     p, q = abs(a), abs(b)
@@ -163,7 +163,7 @@ def _quadrant(a, b):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _segment(a):  # type: ignore[no-untyped-def]
+def _segment(a):
     """Area of the unit disk in x > a."""
     a = min(max(a, -1.0), 1.0)
     w = math.sqrt((1.0 - a) * (1.0 + a))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..model.columns import X, Y
 from .state import Array, Frame, axis_number, dyads, links, of
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def orientation_histogram(
     frame = of(source)
     normal = links(frame, walls=walls).normal
     if frame.dimension == 2:
-        value, top = np.mod(np.arctan2(normal[:, 1], normal[:, 0]), np.pi), np.pi
+        value, top = np.mod(np.arctan2(normal[:, Y], normal[:, X]), np.pi), np.pi
         value = np.where(value >= np.pi, 0.0, value)  # rounding of a negative zero
     else:
         value, top = np.minimum(np.abs(normal[:, axis_number(frame, axis)]), 1.0), 1.0

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..simulation.tally import INTERRUPTED
-from ..simulation.triggers import Observer
+from ..simulation.triggers import OBSERVERS, Observer
 from .blocking import Blocking, blocking
 from .state import Frame, of
 
@@ -93,6 +93,9 @@ class Measure(Observer):
             kept, here = ", ".join(state["functions"]), ", ".join(self.functions)
             raise ValueError(f"the checkpoint has a Measure of {kept}, not of {here}; observe with the same functions")
         self._columns = {name: [_unpack(value) for value in column] for name, column in state["columns"].items()}
+
+
+OBSERVERS.register("Measure", Measure)
 
 
 def over(frames: Iterable[Frame], *functions: Function, **named: Function) -> Measure:

@@ -5,7 +5,7 @@ Three components always: a disk is a flat sphere with z = 0, spin about z, mass 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from ..runtime.compiled import kernel
 from ..runtime.memory import on_lines
 from ..runtime.threads import in_parts
+from .arrays import grain_arrays
 from .cell import Cell, make_cell_rows
-from .columns import INV_MASS, INV_SPIN, S, V
+from .columns import INV_MASS, INV_SPIN, S_X, S_Y, S_Z, V_X, V_Y, V_Z, S, V
 from .law import Law
 from .materials import check_tables
 from .spring import Spring
@@ -41,7 +42,7 @@ class Comings(Protocol):
 
 @dataclass
 class Bodies:
-    """Grains and walls with their motion.
+    """Grains and walls with their motion. Arrays with a row for each grain are declared in arrays.py.
 
     dimension : 2 or 3
     position  : (n, 3) m, centres of the grains
@@ -95,6 +96,9 @@ class Bodies:
     def __post_init__(self) -> None:
         if len(self.id) != self.count:
             self.id = np.arange(self.count)
+        for column in grain_arrays():
+            if not hasattr(self, column.name):
+                setattr(self, column.name, column.make(self.count, self.dimension))
         self.motion = on_lines(self.motion)
         check_tables(self)
 
@@ -152,6 +156,16 @@ class Bodies:
             image=np.zeros((0 if cell is None else n, 3), np.int32),
             scheduled=scheduled,
         )
+
+    @classmethod
+    def restore(cls, dimension: int, arrays: dict[str, NDArray[Any]], **rest: Any) -> Bodies:
+        """From arrays that were kept, by name; those that are missing have their defaults."""
+        own = {field.name for field in fields(cls)}
+        given: dict[str, Any] = {name: array for name, array in arrays.items() if name in own}
+        bodies = cls(dimension, **given, **rest)
+        for name in arrays.keys() - own:
+            setattr(bodies, name, arrays[name])
+        return bodies
 
     @property
     def count(self) -> int:
@@ -239,20 +253,20 @@ def top_speed(motion: Array) -> float:
 
 
 @kernel
-def _keep_motion(first, last, motion, to):  # type: ignore[no-untyped-def]
+def _keep_motion(first, last, motion, to):
     """Of some bodies."""
     for i in range(first, last):
-        to[i, 0], to[i, 1], to[i, 2] = motion[i, 0], motion[i, 1], motion[i, 2]
-        to[i, 3], to[i, 4], to[i, 5] = motion[i, 3], motion[i, 4], motion[i, 5]
+        to[i, V_X], to[i, V_Y], to[i, V_Z] = motion[i, V_X], motion[i, V_Y], motion[i, V_Z]
+        to[i, S_X], to[i, S_Y], to[i, S_Z] = motion[i, S_X], motion[i, S_Y], motion[i, S_Z]
 
 
 @kernel
-def _top_speed(first, last, motion):  # type: ignore[no-untyped-def]
+def _top_speed(first, last, motion):
     """The largest of some."""
     top = 0.0
     for i in range(first, last):
-        speed = motion[i, 0] * motion[i, 0] + motion[i, 1] * motion[i, 1] + motion[i, 2] * motion[i, 2]
-        if not speed + abs(motion[i, 3] + motion[i, 4] + motion[i, 5]) < np.inf:
+        speed = motion[i, V_X] * motion[i, V_X] + motion[i, V_Y] * motion[i, V_Y] + motion[i, V_Z] * motion[i, V_Z]
+        if not speed + abs(motion[i, S_X] + motion[i, S_Y] + motion[i, S_Z]) < np.inf:
             return np.inf
         top = max(top, speed)
     return np.sqrt(top)

@@ -3,8 +3,8 @@
 Image k of a grain at x sits at x + k . vectors. Vectors are those of a sheared box: a along x, b in the plane of x and
 y. Positions are wrapped into the cell only when neighbour lists are made; counts of each grain tell where it really is.
 
-A cell may deform, with a velocity gradient L: see flow.py. L is upper triangular like the vectors, so that the cell
-never turns.
+A cell may deform, with a velocity gradient L: see deforming.py. L is upper triangular like the vectors, so that the
+cell never turns.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..runtime.compiled import inlined, kernel
+from .columns import ALL, INV_M, INV_M_ALL, INV_M_X, INV_M_Y, INV_M_Z, L_X, L_Y, L_Z, L, X, Y, Z
 from .time_functions import TimeFunction
 
 Array = NDArray[np.float64]
 
+A, B, C = range(3)  # the vectors, rows of a cell
 STEEPEST = 1e4  # vectors that a vector may lean over: whole numbers of them are counted, and multiplied
 FURTHEST = 2  # images on either side along each vector
 # Images are written as codes of one byte; 0 is the grain itself.
@@ -138,7 +140,7 @@ class Cell:
         Returns (3, 3): image k of the vectors before is image k @ this matrix of the new ones.
         """
         turned = np.eye(3, dtype=np.int32)
-        for row, along in ((2, 1), (2, 0), (1, 0)):
+        for row, along in ((C, B), (C, A), (B, A)):
             if self.periodic[row] and self.periodic[along]:
                 lean = int(np.rint(self.vectors[row, along] / self.vectors[along, along]))
                 self.vectors[row] -= lean * self.vectors[along]
@@ -221,52 +223,50 @@ def make_cell_rows(cell: Cell | None, mass: float) -> Array:
     rows = np.zeros((3, 8))
     inertia = cell.inertia * mass * (cell.vectors**2).sum(axis=1) / 12.0
     each = cell.free & ~(np.eye(3, dtype=np.bool_) & cell.isotropic)
-    rows[:, 0:3] = cell.rate
-    rows[:, 3:6] = np.where(each, 1.0 / inertia, 0.0)
+    rows[:, L] = cell.rate
+    rows[:, INV_M] = np.where(each, 1.0 / inertia, 0.0)
     if cell.isotropic:
-        rows[cell.periodic, 6], rows[cell.periodic, 7] = 1.0 / inertia[cell.periodic].sum(), 1.0
+        rows[cell.periodic, INV_M_ALL], rows[cell.periodic, ALL] = 1.0 / inertia[cell.periodic].sum(), 1.0
     return rows
 
 
 @inlined
-def drag(flow, branch, n_x, n_y, n_z, p_n, p_x, p_y, p_z):  # type: ignore[no-untyped-def]
+def drag(flow, branch, n_x, n_y, n_z, p_n, p_x, p_y, p_z):
     """What an impulse p_n n + p_t does to L: the moment p b over the inertia of each component that is free."""
     p_x, p_y, p_z = branch * (p_x + p_n * n_x), branch * (p_y + p_n * n_y), branch * (p_z + p_n * n_z)
-    swell = flow[0, 6] * p_x * n_x + flow[1, 6] * p_y * n_y + flow[2, 6] * p_z * n_z
-    flow[0, 0] += flow[0, 3] * p_x * n_x + flow[0, 7] * swell
-    flow[1, 1] += flow[1, 4] * p_y * n_y + flow[1, 7] * swell
-    flow[2, 2] += flow[2, 5] * p_z * n_z + flow[2, 7] * swell
-    flow[0, 1] += flow[0, 4] * p_x * n_y
-    flow[0, 2] += flow[0, 5] * p_x * n_z
-    flow[1, 2] += flow[1, 5] * p_y * n_z
+    swell = flow[X, INV_M_ALL] * p_x * n_x + flow[Y, INV_M_ALL] * p_y * n_y + flow[Z, INV_M_ALL] * p_z * n_z
+    flow[X, L_X] += flow[X, INV_M_X] * p_x * n_x + flow[X, ALL] * swell
+    flow[Y, L_Y] += flow[Y, INV_M_Y] * p_y * n_y + flow[Y, ALL] * swell
+    flow[Z, L_Z] += flow[Z, INV_M_Z] * p_z * n_z + flow[Z, ALL] * swell
+    flow[X, L_Y] += flow[X, INV_M_Y] * p_x * n_y
+    flow[X, L_Z] += flow[X, INV_M_Z] * p_x * n_z
+    flow[Y, L_Z] += flow[Y, INV_M_Z] * p_y * n_z
 
 
 @kernel
-def _fractions(position, i, origin, inverse):  # type: ignore[no-untyped-def]
+def _fractions(position, i, origin, inverse):
     """Coordinates of a grain along the vectors."""
-    x, y, z = position[i, 0] - origin[0], position[i, 1] - origin[1], position[i, 2] - origin[2]
+    x, y, z = position[i, X] - origin[X], position[i, Y] - origin[Y], position[i, Z] - origin[Z]
     return (
-        x * inverse[0, 0] + y * inverse[1, 0] + z * inverse[2, 0],
-        y * inverse[1, 1] + z * inverse[2, 1],
-        z * inverse[2, 2],
+        x * inverse[X, A] + y * inverse[Y, A] + z * inverse[Z, A],
+        y * inverse[Y, B] + z * inverse[Z, B],
+        z * inverse[Z, C],
     )
 
 
 @kernel
-def _extent(position, origin, inverse):  # type: ignore[no-untyped-def]
+def _extent(position, origin, inverse):
     """Lowest and highest coordinates of any grain."""
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for i in range(len(position)):
         a, b, c = _fractions(position, i, origin, inverse)
-        low[0], low[1], low[2] = min(low[0], a), min(low[1], b), min(low[2], c)
-        high[0], high[1], high[2] = max(high[0], a), max(high[1], b), max(high[2], c)
+        low[A], low[B], low[C] = min(low[A], a), min(low[B], b), min(low[C], c)
+        high[A], high[B], high[C] = max(high[A], a), max(high[B], b), max(high[C], c)
     return low, high
 
 
 @kernel
-def _near_images(  # type: ignore[no-untyped-def]
-    position, reach, widest, origin, inverse, per_width, low, high, codes, owner, code
-):
+def _near_images(position, reach, widest, origin, inverse, per_width, low, high, codes, owner, code):
     """List the images within reach; returns how many there are, also beyond the space given."""
     found, room = 0, owner.size
     first, last = np.zeros(3, np.int64), np.zeros(3, np.int64)
@@ -281,9 +281,9 @@ def _near_images(  # type: ignore[no-untyped-def]
                 several = several or first[d] < last[d]
         if not several:
             continue
-        for k in range(0, last[0] + 1):
-            for m in range(first[1] if k > 0 else 0, last[1] + 1):
-                for p in range(first[2] if k > 0 or m > 0 else 1, last[2] + 1):
+        for k in range(0, last[A] + 1):
+            for m in range(first[B] if k > 0 else 0, last[B] + 1):
+                for p in range(first[C] if k > 0 or m > 0 else 1, last[C] + 1):
                     if found < room:
                         owner[found], code[found] = i, codes[k + FURTHEST, m + FURTHEST, p + FURTHEST]
                     found += 1

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ..runtime.compiled import kernel
 from ..runtime.threads import in_parts, total
 from .bodies import Bodies
+from .columns import ALL, INV_M, INV_M_ALL, V_X, V_Y, V_Z, L, X, Y, Z
 
 Array = NDArray[np.float64]
 
@@ -31,17 +32,17 @@ def free_flow(bodies: Bodies, time: float, dt: float) -> None:
     cell, rows = bodies.cell, bodies.flow
     assert cell is not None
     cell.prescribe(time, dt)
-    flow = rows[:, 0:3]
-    flow[~cell.free] = cell.rate[~cell.free]
-    back = np.asarray(np.linalg.inv(np.eye(3) + dt * flow), dtype=np.float64)  # implicit: c' = c - dt L c'
+    gradient = rows[:, L]
+    gradient[~cell.free] = cell.rate[~cell.free]
+    back = np.asarray(np.linalg.inv(np.eye(3) + dt * gradient), dtype=np.float64)  # implicit: c' = c - dt L c'
     kinetic = _carry(bodies, back) - cell.volume * cell.stress
-    flow += dt * rows[:, 3:6] * kinetic
-    flow[range(3), range(3)] += rows[:, 7] * dt * float(rows[:, 6] @ np.diag(kinetic))
+    gradient += dt * rows[:, INV_M] * kinetic
+    gradient[range(3), range(3)] += rows[:, ALL] * dt * float(rows[:, INV_M_ALL] @ np.diag(kinetic))
 
 
 def deform(bodies: Bodies, dt: float) -> float:
     """Move grains and cell with the flow; returns the largest displacement within it over the radius."""
-    cell, strain = bodies.cell, dt * bodies.flow[:, 0:3]
+    cell, strain = bodies.cell, dt * bodies.flow[:, L]
     assert cell is not None
     what = bodies.position, bodies.motion, bodies.radius, dt, strain, cell.origin
     farthest = max(in_parts(lambda first, last: _translate(first, last, *what), bodies.count))
@@ -51,14 +52,14 @@ def deform(bodies: Bodies, dt: float) -> float:
 
 def strain_rate(bodies: Bodies) -> float:
     """1/s, size of L; 0 where nothing flows."""
-    return float(np.linalg.norm(bodies.flow[:, 0:3])) if bodies.flows else 0.0
+    return float(np.linalg.norm(bodies.flow[:, L])) if bodies.flows else 0.0
 
 
 def strain_rates(bodies: Bodies) -> tuple[float, float]:
     """m/s and m/s^2, how fast the flow moves two of the largest grains that touch, and how fast P changes that."""
     cell, rows, apart = bodies.cell, bodies.flow, 2.0 * float(bodies.radius.max(initial=0.0))
     assert cell is not None
-    gained = cell.volume * np.abs(cell.stress) * np.maximum(rows[:, 3:6], rows[:, 6:7])
+    gained = cell.volume * np.abs(cell.stress) * np.maximum(rows[:, INV_M], rows[:, INV_M_ALL, None])
     return apart * strain_rate(bodies), apart * float(np.linalg.norm(gained))
 
 
@@ -75,15 +76,15 @@ def _carry(bodies: Bodies, back: Array) -> Array:
 
 
 @kernel
-def _turn_back(first, last, motion, mass, back):  # type: ignore[no-untyped-def]
+def _turn_back(first, last, motion, mass, back):
     """c' = back c, upper triangular; sums of m (c + c')_a c'_b / 2, which is exactly what the grains lose to L."""
     xx, yy, zz, xy, xz, yz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(first, last):
-        x, y, z = motion[i, 0], motion[i, 1], motion[i, 2]
-        new_x = back[0, 0] * x + back[0, 1] * y + back[0, 2] * z
-        new_y = back[1, 1] * y + back[1, 2] * z
-        new_z = back[2, 2] * z
-        motion[i, 0], motion[i, 1], motion[i, 2] = new_x, new_y, new_z
+        x, y, z = motion[i, V_X], motion[i, V_Y], motion[i, V_Z]
+        new_x = back[X, X] * x + back[X, Y] * y + back[X, Z] * z
+        new_y = back[Y, Y] * y + back[Y, Z] * z
+        new_z = back[Z, Z] * z
+        motion[i, V_X], motion[i, V_Y], motion[i, V_Z] = new_x, new_y, new_z
         x, y, z = 0.5 * mass[i] * (x + new_x), 0.5 * mass[i] * (y + new_y), 0.5 * mass[i] * (z + new_z)
         xx += x * new_x
         yy += y * new_y
@@ -95,14 +96,15 @@ def _turn_back(first, last, motion, mass, back):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _translate(first, last, position, motion, radius, dt, strain, origin):  # type: ignore[no-untyped-def]
-    """Eq. (dx) with v = c + L (x - origin)."""
+def _translate(first, last, position, motion, radius, dt, strain, origin):
+    """Positions by the new v = c + L (x - origin)."""
     farthest = 0.0
     for i in range(first, last):
-        x, y, z = motion[i, 0] * dt, motion[i, 1] * dt, motion[i, 2] * dt
+        x, y, z = motion[i, V_X] * dt, motion[i, V_Y] * dt, motion[i, V_Z] * dt
         farthest = max(farthest, (x * x + y * y + z * z) / (radius[i] * radius[i]))
-        a, b, c = position[i, 0] - origin[0], position[i, 1] - origin[1], position[i, 2] - origin[2]
-        position[i, 0] += x + strain[0, 0] * a + strain[0, 1] * b + strain[0, 2] * c
-        position[i, 1] += y + strain[1, 1] * b + strain[1, 2] * c
-        position[i, 2] += z + strain[2, 2] * c
+        a, b, c = position[i, X] - origin[X], position[i, Y] - origin[Y], position[i, Z] - origin[Z]
+        # Eq. (dx)
+        position[i, X] += x + strain[X, X] * a + strain[X, Y] * b + strain[X, Z] * c
+        position[i, Y] += y + strain[Y, Y] * b + strain[Y, Z] * c
+        position[i, Z] += z + strain[Z, Z] * c
     return np.sqrt(farthest)

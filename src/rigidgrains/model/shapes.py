@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..runtime.compiled import kernel
+from ..runtime.registry import Registry
+from .columns import X, Y, Z
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
@@ -26,6 +28,13 @@ class Plane:
     point: Array
     normal: Array
     concave = False
+
+    def words(self) -> dict[str, Any]:
+        return {}
+
+    @classmethod
+    def from_words(cls, words: dict[str, Any], point: Array, normal: Array, along: Array) -> Plane:
+        return cls(point, normal)
 
     def turn(self, rotation: Array) -> None:
         self.normal = rotation @ self.normal
@@ -49,6 +58,14 @@ class Plate:
     along: Array
     half: tuple[float, float]
     concave = False
+
+    def words(self) -> dict[str, Any]:
+        return {"half": [float(half) for half in self.half]}
+
+    @classmethod
+    def from_words(cls, words: dict[str, Any], point: Array, normal: Array, along: Array) -> Plate:
+        first, second = words["half"]
+        return cls(point, normal, along, (float(first), float(second)))
 
     def turn(self, rotation: Array) -> None:
         self.normal = rotation @ self.normal
@@ -79,6 +96,13 @@ class Cylinder:
     def concave(self) -> bool:
         return self.inside
 
+    def words(self) -> dict[str, Any]:
+        return {"radius": float(self.radius), "inside": bool(self.inside), "half": float(self.half)}
+
+    @classmethod
+    def from_words(cls, words: dict[str, Any], point: Array, axis: Array, along: Array) -> Cylinder:
+        return cls(point, axis, float(words["radius"]), bool(words["inside"]), float(words["half"]))
+
     def turn(self, rotation: Array) -> None:
         self.axis = rotation @ self.axis
 
@@ -98,6 +122,11 @@ class Cylinder:
         return np.maximum(self.radius - radius, 0.0) if self.inside else np.full(len(radius), self.radius)
 
 
+# By the names that files and pages use; `from_words` makes a shape again, with its normal or axis and, of a plate, its
+# first side.
+SHAPES: Registry[Any] = Registry("wall shape", {"plane": Plane, "plate": Plate, "cylinder": Cylinder})
+
+
 @kernel
 def plane_gaps(grains: Index, position: Array, radius: Array, point: Array, normal: Array) -> Any:
     """Signed distance to a half-space."""
@@ -105,8 +134,8 @@ def plane_gaps(grains: Index, position: Array, radius: Array, point: Array, norm
     for k in range(grains.size):
         i = grains[k]
         x, y, z = offset(position, i, point)
-        gap[k] = x * normal[0] + y * normal[1] + z * normal[2] - radius[i]
-        n[k, 0], n[k, 1], n[k, 2] = -normal[0], -normal[1], -normal[2]
+        gap[k] = x * normal[X] + y * normal[Y] + z * normal[Z] - radius[i]
+        n[k, X], n[k, Y], n[k, Z] = -normal[X], -normal[Y], -normal[Z]
     return gap, n
 
 
@@ -116,18 +145,18 @@ def plate_gaps(
 ) -> Any:
     """Distance to the closest point of a rectangle; a centre on the plate is pushed out along its normal."""
     gap, n = np.empty(grains.size), np.empty((grains.size, 3))
-    bx = normal[1] * along[2] - normal[2] * along[1]
-    by = normal[2] * along[0] - normal[0] * along[2]
-    bz = normal[0] * along[1] - normal[1] * along[0]
+    bx = normal[Y] * along[Z] - normal[Z] * along[Y]
+    by = normal[Z] * along[X] - normal[X] * along[Z]
+    bz = normal[X] * along[Y] - normal[Y] * along[X]
     for k in range(grains.size):
         i = grains[k]
         x, y, z = offset(position, i, point)
-        a = x * along[0] + y * along[1] + z * along[2]
+        a = x * along[X] + y * along[Y] + z * along[Z]
         b = x * bx + y * by + z * bz
         a = min(max(a, -half), half)
         b = min(max(b, -across), across)
-        length, n[k, 0], n[k, 1], n[k, 2] = unit(
-            a * along[0] + b * bx - x, a * along[1] + b * by - y, a * along[2] + b * bz - z, -normal
+        length, n[k, X], n[k, Y], n[k, Z] = unit(
+            a * along[X] + b * bx - x, a * along[Y] + b * by - y, a * along[Z] + b * bz - z, -normal
         )
         gap[k] = length - radius[i]
     return gap, n
@@ -142,15 +171,15 @@ def tube_gaps(
     for k in range(grains.size):
         i = grains[k]
         x, y, z = offset(position, i, point)
-        h = x * axis[0] + y * axis[1] + z * axis[2]
-        rho, ex, ey, ez = unit(x - h * axis[0], y - h * axis[1], z - h * axis[2], side)
+        h = x * axis[X] + y * axis[Y] + z * axis[Z]
+        rho, ex, ey, ez = unit(x - h * axis[X], y - h * axis[Y], z - h * axis[Z], side)
         d = tube - rho
         if d < 0.0 and half < np.inf:  # a finite tube is a thin shell, felt from outside as well
             d, ex, ey, ez = -d, -ex, -ey, -ez
         if abs(h) > half:
             e = math.copysign(half, h) - h
-            d, ex, ey, ez = unit(d * ex + e * axis[0], d * ey + e * axis[1], d * ez + e * axis[2], side)
-        n[k, 0], n[k, 1], n[k, 2] = ex, ey, ez
+            d, ex, ey, ez = unit(d * ex + e * axis[X], d * ey + e * axis[Y], d * ez + e * axis[Z], side)
+        n[k, X], n[k, Y], n[k, Z] = ex, ey, ez
         gap[k] = d - radius[i]
     return gap, n
 
@@ -164,14 +193,14 @@ def rod_gaps(
     for k in range(grains.size):
         i = grains[k]
         x, y, z = offset(position, i, point)
-        h = x * axis[0] + y * axis[1] + z * axis[2]
-        rho, ex, ey, ez = unit(h * axis[0] - x, h * axis[1] - y, h * axis[2] - z, side)
+        h = x * axis[X] + y * axis[Y] + z * axis[Z]
+        rho, ex, ey, ez = unit(h * axis[X] - x, h * axis[Y] - y, h * axis[Z] - z, side)
         d = rho - rod
         if abs(h) > half:
             d = max(d, 0.0)
             e = math.copysign(half, h) - h
-            d, ex, ey, ez = unit(d * ex + e * axis[0], d * ey + e * axis[1], d * ez + e * axis[2], side)
-        n[k, 0], n[k, 1], n[k, 2] = ex, ey, ez
+            d, ex, ey, ez = unit(d * ex + e * axis[X], d * ey + e * axis[Y], d * ez + e * axis[Z], side)
+        n[k, X], n[k, Y], n[k, Z] = ex, ey, ez
         gap[k] = d - radius[i]
     return gap, n
 
@@ -179,7 +208,7 @@ def rod_gaps(
 @kernel
 def offset(position: Array, i: int, point: Array) -> Any:
     """Vector from a wall's point to the centre of grain i."""
-    return position[i, 0] - point[0], position[i, 1] - point[1], position[i, 2] - point[2]
+    return position[i, X] - point[X], position[i, Y] - point[Y], position[i, Z] - point[Z]
 
 
 @kernel
@@ -187,7 +216,7 @@ def unit(x: float, y: float, z: float, otherwise: Array) -> Any:
     """Length and direction of a vector; the direction is `otherwise` when it has no length."""
     length = math.sqrt(x * x + y * y + z * z)
     if length == 0.0:
-        return length, otherwise[0], otherwise[1], otherwise[2]
+        return length, otherwise[X], otherwise[Y], otherwise[Z]
     return length, x / length, y / length, z / length
 
 

@@ -201,11 +201,12 @@ def _read_table(words: dict[str, Any]) -> Table:
         rows = np.empty(0)
     if rows.ndim != 2 or rows.shape[1] != 2 or len(rows) < 2 or not (np.abs(rows) <= 1e100).all():
         raise ValueError("needs a table of two rows or more, each [time, value], such as [[0.0, 0.0], [1.0, 0.1]]")
-    late = np.flatnonzero(np.diff(rows[:, 0]) <= 0.0)
+    times, values = rows.T
+    late = np.flatnonzero(np.diff(times) <= 0.0)
     if late.size:
-        a, b = rows[late[0], 0], rows[late[0] + 1, 0]
+        a, b = times[late[0]], times[late[0] + 1]
         raise ValueError(f"the times of a table must increase: {b:g} s comes after {a:g} s; sort the rows")
-    return Table(tuple(rows[:, 0].tolist()), tuple(rows[:, 1].tolist()), smooth)
+    return Table(tuple(times.tolist()), tuple(values.tolist()), smooth)
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,12 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .columns import X, Y, Z
 from .shapes import Plane
 from .time_functions import Constant, TimeFunction, TimeFunctions, means, values
 
@@ -29,6 +30,9 @@ class Shape(Protocol):
     @property
     def concave(self) -> bool:
         """True when a tangent runs into the surface, as inside a drum."""
+
+    def words(self) -> dict[str, Any]:
+        """What a file keeps of it besides its place; a class that is in SHAPES has `from_words` to make it again."""
 
     def turn(self, rotation: Array) -> None:
         """Turn the directions by a rotation matrix (3, 3)."""
@@ -238,7 +242,7 @@ def rotation_matrix(angle: Array) -> Array:
 def rotation_vector(rotation: Array) -> Array:
     """(3,) rad, the inverse of `rotation_matrix` for less than half a turn."""
     skew = 0.5 * (rotation - rotation.T)
-    axis = np.array([skew[2, 1], skew[0, 2], skew[1, 0]])
+    axis = np.array([skew[Z, Y], skew[X, Z], skew[Y, X]])
     sine = float(np.linalg.norm(axis))
     angle = math.atan2(sine, 0.5 * (float(np.trace(rotation)) - 1.0))
     return axis * (angle / sine) if sine > 0.0 else np.zeros(3)

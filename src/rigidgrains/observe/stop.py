@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..model.bodies import top_speed
-from ..model.columns import INV_SPIN
-from ..simulation.triggers import Observer, StopRun
+from ..model.columns import INV_SPIN, S
+from ..simulation.triggers import OBSERVERS, Observer, StopRun
 
 if TYPE_CHECKING:
     from ..simulation.simulation import Simulation
@@ -55,7 +55,7 @@ class StopWhenStatic(Observer):
     def look(self, simulation: Simulation) -> None:
         bodies = simulation.bodies
         pistons = [row for row, wall in enumerate(bodies.walls, start=bodies.count) if wall.guided]
-        spin = float(np.abs(bodies.motion[: bodies.count, 3:6]).max(initial=0.0))
+        spin = float(np.abs(bodies.motion[: bodies.count, S]).max(initial=0.0))
         fastest = max(top_speed(bodies.motion[: bodies.count]), top_speed(bodies.motion[pistons]), spin)
         if fastest >= self.speed:
             self._quiet, self._since = 0, simulation.time
@@ -63,3 +63,6 @@ class StopWhenStatic(Observer):
         self._quiet += 1
         if self._quiet >= self.looks and simulation.time - self._since > self._wait:
             raise StopRun(f"static: no body faster than {self.speed:g} m/s at {self.looks} looks in a row")
+
+
+OBSERVERS.register("StopWhenStatic", StopWhenStatic)

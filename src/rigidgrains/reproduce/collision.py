@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.bodies import Bodies
+from ..model.columns import R_N, V_S
 from ..model.shapes import Plane
 from ..model.walls import Wall
 from ..scene import Scene
@@ -133,7 +134,7 @@ def packing_pumping(panel: Any, steps: int) -> list[Row]:
     poured = Simulation(bed, dt=2.0 * DT, solver=Sweeps(criterion=FixedSweeps(6)))
     poured.run(steps=1500)
     first, height = overlaps(bed, poured.contacts).mean(), bed.position[:, 1].mean()
-    bed.motion[:, :6] = 0.0  # at rest
+    bed.motion[:, V_S] = 0.0  # at rest
     pumped, left, rise = {}, {}, {}
     for ink, gap, label in ((INKS[1], "g", "$g$"), (INKS[0], "g_pos", "$g^{pos}$")):
         bodies = copy.deepcopy(bed)
@@ -197,7 +198,7 @@ def carry(bodies: Bodies, *, dt: float, until: float, solver: Sweeps) -> Course:
     time, updates, energy, collisions, deepest = [0.0], [0], [kinetic_energy(bodies)], [0], 0.0
     while simulation.time < until:
         simulation.step()
-        i, j = simulation.contacts.pairs[simulation.contacts.forces[:, 0] > 0.0].T
+        i, j = simulation.contacts.pairs[simulation.contacts.forces[:, R_N] > 0.0].T
         fresh = simulation.steps - touched[i, j] >= AGAIN
         touched[i, j] = simulation.steps
         time.append(simulation.time)

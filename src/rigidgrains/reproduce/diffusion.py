@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 from ..contacts.problem import ContactProblem
 from ..detect.candidates import find_candidates
 from ..model.bodies import Bodies
+from ..model.columns import R_N, V_X, V_Z
 from ..model.shapes import Plane
 from ..model.walls import Wall
 from ..simulation import integrate
 from ..simulation.simulation import Simulation
 from ..solve.criteria import LocalCriterion
-from ..solve.kernels import apply_forces
+from ..solve.kernels.factory import apply_forces
 from ..solve.orders import Coloured, Order, Ordered, Parallel, Random, RandomBlocks, RandomSequential, Symmetric
 from ..solve.sweeps import Sweeps
 from ..theory import Q_PARALLEL, Q_RANDOM
@@ -97,8 +98,8 @@ def squeezed(disks: int, force: Array | float) -> tuple[ContactProblem, Index]:
     integrate.free_velocity(simulation.bodies, 0.0, 1.0)
     problem, along = lay(simulation)
     assert problem.count == disks - 1
-    problem.forces[along, 0] = force
-    apply_forces(problem.motion, problem.pairs, problem.geometry, problem.forces, problem.dt)
+    problem.forces[along, R_N] = force
+    apply_forces(problem)
     return problem, along
 
 
@@ -113,7 +114,7 @@ def decay(disks: int, order: Order, q: float, seed: int) -> tuple[Array, Array, 
     amplitude = []
     for sweep in range(100 * every + 1):
         if sweep % every == 0:
-            amplitude.append(mode @ (problem.forces[along, 0] - SQUEEZE) / (0.5 * SQUEEZE * mode @ mode))
+            amplitude.append(mode @ (problem.forces[along, R_N] - SQUEEZE) / (0.5 * SQUEEZE * mode @ mode))
         order.sweep(problem, rng)
     t = np.linspace(0.0, 100 * every * k * k, len(amplitude))
     a = np.array(amplitude, dtype=np.float64)
@@ -166,10 +167,10 @@ def _bias(panel: Any, seeds: int) -> list[Row]:
 def _one_sweep(disks: int, order: Order, seed: int) -> Array:
     """Change of force along the chain after one sweep, over the change of the force on its first disk."""
     problem, along = squeezed(disks, SQUEEZE)
-    problem.motion[0, 0] += SQUEEZE  # twice the force on the first disk
+    problem.motion[0, V_X] += SQUEEZE  # twice the force on the first disk
     order.begin(problem)
     order.sweep(problem, np.random.default_rng(seed))
-    return problem.forces[along, 0] / SQUEEZE - 1.0
+    return problem.forces[along, R_N] / SQUEEZE - 1.0
 
 
 def _parallel(panel: Any) -> Row:
@@ -183,11 +184,11 @@ def _parallel(panel: Any) -> Row:
         problem = contacts.problem(bodies, 1.0)
         problem.motion, problem.forces = problem.motion.copy(), problem.forces.copy()
         rng = np.random.default_rng(1)
-        problem.motion[: bodies.count, :2] += 1e-8 * rng.normal(size=(bodies.count, 2))
+        problem.motion[: bodies.count, V_X:V_Z] += 1e-8 * rng.normal(size=(bodies.count, 2))
         order.begin(problem)
         residual = []
         for _ in range(41):
-            residual.append(math.sqrt(float((problem.motion[:, :2] ** 2).sum()) / bodies.count))
+            residual.append(math.sqrt(float((problem.motion[:, V_X:V_Z] ** 2).sum()) / bodies.count))
             order.sweep(problem, rng)
         panel.semilogy(residual, "o-", color=ink, ms=3, lw=1, label=name)
         if isinstance(order, Parallel):

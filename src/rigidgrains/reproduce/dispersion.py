@@ -19,6 +19,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from ..model.columns import R_N
 from ..simulation.simulation import Simulation
 from ..solve.criteria import FixedSweeps
 from ..solve.sweeps import Sweeps
@@ -116,14 +117,14 @@ def track(disks: int, sweeps: int, k: float, v: float, w: float, steps: int, see
     simulation = Simulation(bodies, dt=1.0, solver=Sweeps(criterion=FixedSweeps(sweeps)), seed=seed)
     problem, along = lay(simulation)
     of_v, of_w = np.sin(k * (np.arange(disks) + 0.5)), np.cos(k * np.arange(disks))
-    problem.forces[along, 0] = PUSH + w / k * of_w
+    problem.forces[along, R_N] = PUSH + w / k * of_w
     bodies.velocity[:, 0] = v * of_v
     weight = of_w.copy()
     weight[0] *= 0.5  # the contact at the wall is shared with a mirror image
     amplitudes = [(v, w)]
     for _ in range(steps):
         simulation.step()
-        force = simulation.contacts.forces[np.argsort(simulation.contacts.problem(bodies, 1.0).points()[:, 0]), 0]
+        force = simulation.contacts.forces[np.argsort(simulation.contacts.problem(bodies, 1.0).points()[:, 0]), R_N]
         amplitudes.append((2.0 / disks * float(bodies.velocity[:, 0] @ of_v),
                            2.0 / disks * k * float((force - PUSH) @ weight)))  # fmt: skip
     return np.array(amplitudes)

@@ -18,6 +18,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from ..model.columns import R_N
 from ..simulation.simulation import Simulation
 from ..solve.criteria import Criterion, FixedSweeps, GlobalCriterion, LocalCriterion
 from ..solve.sweeps import Sweeps
@@ -115,7 +116,7 @@ def load(disks: int, criterion: Criterion | None, seeds: Iterable[int], steps: i
                 solver.criterion = FixedSweeps(int(lots.choice(DRAWN)))
             simulation.step()
             along = np.argsort(simulation.contacts.problem(bodies, 1.0).points()[:, 0])[::-1]
-            force[step, 1:-1] = simulation.contacts.forces[along, 0] / FORCE
+            force[step, 1:-1] = simulation.contacts.forces[along, R_N] / FORCE
             count[step] = simulation.last_solve.sweeps
         forces.append(force)
         sweeps.append(count)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..laws.shock import general_shock_law
 from ..model.bodies import Bodies
-from ..model.columns import S
+from ..model.columns import R_N, R_T, S
 from ..model.shapes import Plane
 from ..model.walls import Wall
 from ..simulation.simulation import Simulation
@@ -94,7 +94,7 @@ def trace(dimension: int, gap: Array, approach: Array, sideways: Array) -> Trace
     # The floor is body 1 and rests: V = -v0 - s0 x n with n = -y, Eq. (contact-veloc).
     slip = -bodies.velocity - np.cross(bodies.motion[:n, S], [0.0, -1.0, 0.0])
     slip[:, 1] = 0.0
-    return Traced(bodies.position[:, 1] - 0.5, forces[:, 0], forces[:, 1:], slip)
+    return Traced(bodies.position[:, 1] - 0.5, forces[:, R_N], forces[:, R_T], slip)
 
 
 def signorini_rows(traced: Traced) -> list[Row]:

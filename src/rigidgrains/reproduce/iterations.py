@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from .. import theory
 from ..model.bodies import Bodies
+from ..model.columns import R_N
 from ..model.shapes import Plane
 from ..model.walls import Wall
 from ..simulation.simulation import Simulation
@@ -129,7 +130,7 @@ class Transmitted:
 
     def satisfied(self, sweeps: int, unsettled: int, mean: float, previous: float) -> bool:
         contacts = self.simulation.contacts
-        carried = contacts.forces[contacts.wall_rows[0], 0].sum()
+        carried = contacts.forces[contacts.wall_rows[0], R_N].sum()
         return bool(abs(carried - self.load) < ACCURACY * self.load)
 
 
@@ -142,7 +143,7 @@ def cold_start(dimension: int, size: int, seed: int) -> Sample:
 def random_start(grains: int, seed: int) -> Sample:
     """A random packing under a piston that has forgotten its forces."""
     packing = compress(grains, seed, sweeps=100)
-    load = float(packing.contacts.forces[packing.contacts.wall_rows[0], 0].sum())
+    load = float(packing.contacts.forces[packing.contacts.wall_rows[0], R_N].sum())
     packing.contacts.forget()
     return come_through(packing, load, piston_height(packing))
 

@@ -25,6 +25,7 @@ from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
 from ..model.bodies import INERTIA
+from ..model.columns import R_N, R_T
 from ..simulation.simulation import Simulation
 
 Array = NDArray[np.float64]
@@ -67,9 +68,9 @@ def kinematics(packing: Simulation) -> tuple[sparse.csr_array, Array]:
     """
     bodies, contacts = packing.bodies, packing.contacts
     n = bodies.count
-    carrying = contacts.forces[:, 0] > 0.0
+    carrying = contacts.forces[:, R_N] > 0.0
     forces, normal = contacts.forces[carrying], contacts.normal[carrying, :2]
-    sticks = np.linalg.norm(forces[:, 1:4], axis=1) < STICKS * contacts.friction[carrying] * forces[:, 0]
+    sticks = np.linalg.norm(forces[:, R_T], axis=1) < STICKS * contacts.friction[carrying] * forces[:, R_N]
     i, j = contacts.pairs[carrying].T
     tangent = np.stack([-normal[:, 1], normal[:, 0]], axis=1)
     grain, piston = j < n, j == n + len(bodies.walls) - 1

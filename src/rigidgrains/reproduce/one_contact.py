@@ -17,7 +17,7 @@ from matplotlib.patches import Circle, Polygon
 from numpy.typing import NDArray
 
 from ..model.bodies import Bodies
-from ..model.columns import S
+from ..model.columns import R_N, R_T, S
 from ..simulation.simulation import Simulation
 from ..solve.criteria import FixedSweeps
 from ..solve.sweeps import Sweeps
@@ -60,7 +60,7 @@ def solve(slip: float) -> Contact:
     simulation.step()
     contacts = simulation.contacts
     n = contacts.normal[0]
-    push, friction = contacts.forces[0, 0] * n, contacts.forces[0, 1:4]
+    push, friction = contacts.forces[0, R_N] * n, contacts.forces[0, R_T]
     masses = float(bodies.mass[0]), float(bodies.mass[1])
     return Contact(centres, n[:2], before[:2], relative(bodies, n)[:2], push[:2], friction[:2], masses)
 

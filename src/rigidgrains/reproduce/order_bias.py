@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from ..model.columns import R_N, V_S
 from ..scene import Scene
 from ..simulation.simulation import Simulation
 from ..solve.criteria import FixedSweeps
@@ -87,10 +88,10 @@ def settle(grains: int, steps: int, seed: int) -> Simulation:
     for step in range(steps):
         simulation.step()
         if 2 * step > steps:  # the heap has fallen
-            motion[:, :6] *= 0.95
-        if np.abs(motion[:, :6]).max() < 1e-5:
+            motion[:, V_S] *= 0.95
+        if np.abs(motion[:, V_S]).max() < 1e-5:
             break
-    motion[:, :6] = 0.0
+    motion[:, V_S] = 0.0
     return simulation
 
 
@@ -154,13 +155,13 @@ def chain_lead(sweeps: int) -> float:
         simulation = Simulation(chain(disks, squeeze=1.0), dt=1.0, solver=Sweeps(criterion=FixedSweeps(5000)))
         simulation.step()
         bodies = simulation.bodies
-        bodies.motion[:, :6] = 0.0
+        bodies.motion[:, V_S] = 0.0
         bodies.force[disks // 2, 0] -= extra
         simulation.solver = Sweeps(order=Ordered("-x"), criterion=FixedSweeps(sweeps))
         simulation.step()
         i, j = simulation.contacts.pairs.T
         touch = j == i + 1  # candidates may be farther apart
-        forces.append(simulation.contacts.forces[touch, 0][np.argsort(i[touch])])
+        forces.append(simulation.contacts.forces[touch, R_N][np.argsort(i[touch])])
     changed = np.abs(forces[1] - forces[0])
     away = np.arange(disks - 1) + 0.5 - disks // 2
     below, above = ((np.abs(away) * changed)[some].sum() / changed[some].sum() for some in (away < 0.0, away > 0.0))

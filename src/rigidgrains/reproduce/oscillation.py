@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from ..model.columns import R_N
 from ..simulation.simulation import Simulation
 from ..solve.criteria import FixedSweeps
 from ..solve.sweeps import Sweeps
@@ -102,7 +103,7 @@ def follow(seed: int) -> Track:
     for step in range(STEPS):
         simulation.step()
         x[step], centre[step] = bodies.position[-1, 0], bodies.position[:, 0].mean()
-        free[step] = DISKS - np.count_nonzero(simulation.contacts.forces[:, 0] > 0.0)
+        free[step] = DISKS - np.count_nonzero(simulation.contacts.forces[:, R_N] > 0.0)
         if not landed and _forces(simulation)[0] > 0.0:
             landed = step + 1
         if step + 1 in SHOWN:
@@ -124,7 +125,7 @@ def shrinkage() -> float:
 def _forces(simulation: Simulation) -> Array:
     """Force of each contact, that of the wall first, 0 where there is none."""
     force = np.zeros(DISKS)
-    for pair, value in zip(simulation.contacts.pairs, simulation.contacts.forces[:, 0]):
+    for pair, value in zip(simulation.contacts.pairs, simulation.contacts.forces[:, R_N]):
         force[0 if pair.max() >= DISKS else pair.max()] = value
     return force
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from .. import theory
 from ..model.bodies import Bodies
+from ..model.columns import R_N, V_S, V_Y, V
 from ..model.shapes import Plane
 from ..model.walls import Wall
 from ..simulation.simulation import Simulation
@@ -195,10 +196,10 @@ def compress(grains: int, seed: int, *, sweeps: int, tight: bool = True, step: f
     motion = simulation.bodies.motion
     for _ in range(60):
         simulation.step()
-        motion[:, :6] *= 0.98
-        if abs(motion[-1, 1]) < 1e-12:
+        motion[:, V_S] *= 0.98
+        if abs(motion[-1, V_Y]) < 1e-12:
             break
-    motion[:, :6] = 0.0
+    motion[:, V_S] = 0.0
     return simulation
 
 
@@ -207,8 +208,8 @@ def settle(simulation: Simulation, least: int, most: int) -> None:
     motion = simulation.bodies.motion
     for step in range(most):
         simulation.step()
-        motion[:, :6] *= 0.98
-        if step > least and abs(motion[-1, 1]) < 1e-6 and np.abs(motion[:, :3]).max() < 1e-3:
+        motion[:, V_S] *= 0.98
+        if step > least and abs(motion[-1, V_Y]) < 1e-6 and np.abs(motion[:, V]).max() < 1e-3:
             break
 
 
@@ -353,7 +354,7 @@ def draw_packing(packing: Simulation) -> Figure:
     width, top = float(bodies.walls[2].shape.point[0]), height(packing)
     figure, panel = new_figure(width=8.0, height=8.6)
     draw_grains(panel, bodies)
-    strong = draw_forces(panel, bodies, contacts, contacts.forces[:, 0], colors=INKS[1])
+    strong = draw_forces(panel, bodies, contacts, contacts.forces[:, R_N], colors=INKS[1])
     grey, thick = "#5c5c5c", 0.5
     for corner, size in (((-thick, -thick), (width + 2 * thick, thick)), ((-thick, 0.0), (thick, top + 4.0)),
                          ((width, 0.0), (thick, top + 4.0))):  # fmt: skip

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..model.bodies import Bodies
 from ..model.cell import Cell
+from ..model.columns import V_S
 from ..model.shapes import Plane
 from ..model.walls import Wall
 from ..simulation.simulation import Simulation
@@ -54,7 +55,7 @@ def random_packing(dimension: int, across: int, height: int, seed: int) -> Simul
     bodies.walls[1].load *= 0.1 * height  # else tall packings would take long to settle
     for step in range(SETTLING):
         simulation.step()
-        motion[:, :6] *= 0.98  # without gravity rattlers would never stop
+        motion[:, V_S] *= 0.98  # without gravity rattlers would never stop
         if step > 50 and abs(motion[grains + 1, up]) < 1e-5:
             break
     return relaxed(simulation)
@@ -96,9 +97,9 @@ def relaxed(simulation: Simulation) -> Simulation:
     """At rest, with forces that carry the load."""
     simulation.solver = Sweeps(criterion=LocalCriterion(1e-5), max_sweeps=10_000)
     for _ in range(3):
-        simulation.bodies.motion[:, :6] = 0.0
+        simulation.bodies.motion[:, V_S] = 0.0
         simulation.step()
-    simulation.bodies.motion[:, :6] = 0.0
+    simulation.bodies.motion[:, V_S] = 0.0
     return simulation
 
 

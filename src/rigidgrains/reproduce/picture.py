@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..contacts.contacts import Contacts
 from ..model.bodies import Bodies
+from ..model.columns import GAP
 
 Array = NDArray[np.float64]
 
@@ -36,7 +37,7 @@ def draw_forces(
     some = np.flatnonzero(force > 0.0)
     i, j = contacts.pairs[some].T
     begin = bodies.position[i, :2]
-    reach = bodies.radius[i] + contacts.geometry[some, 7]
+    reach = bodies.radius[i] + contacts.geometry[some, GAP]
     reach += np.where(j < bodies.count, bodies.radius[np.minimum(j, bodies.count - 1)], 0.0)
     end = begin + reach[:, None] * contacts.normal[some, :2]
     strong = float(np.quantile(force[some], STRONG))

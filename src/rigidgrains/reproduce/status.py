@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..contacts.contacts import Contacts
 from ..model.bodies import Bodies
-from ..model.columns import INV_SPIN, S, V
+from ..model.columns import INV_SPIN, R_N, R_T, V_S, S, V
 from ..model.shapes import Plane
 from ..model.walls import Wall
 from ..scene import Scene
@@ -134,9 +134,9 @@ def soft_block(ramp: float) -> Block:
 
 def sliding(contacts: Contacts) -> NDArray[np.bool_]:
     """(c,) contacts whose friction is at its limit."""
-    friction = np.linalg.norm(contacts.forces[:, 1:4], axis=1)
+    friction = np.linalg.norm(contacts.forces[:, R_T], axis=1)
     return np.asarray(
-        (contacts.forces[:, 0] > 0.0) & (friction >= (1.0 - 1e-9) * contacts.friction * contacts.forces[:, 0])
+        (contacts.forces[:, R_N] > 0.0) & (friction >= (1.0 - 1e-9) * contacts.friction * contacts.forces[:, R_N])
     )
 
 
@@ -153,8 +153,8 @@ def settle(grains: int) -> Bodies:
     for step in range(300):
         simulation.step()
         if step > 150:
-            simulation.bodies.motion[:, :6] *= 0.95
-    simulation.bodies.motion[:grains, :6] = 0.0
+            simulation.bodies.motion[:, V_S] *= 0.95
+    simulation.bodies.motion[:grains, V_S] = 0.0
     return simulation.bodies
 
 
@@ -182,7 +182,7 @@ def soft_speeds(heap: Bodies, looks: int) -> tuple[Array, Array]:
     springs = Springs(bodies, dt=SOFT, stiffness=STIFF, viscosity=DAMPING, tangential=TANGENTIAL)
     for _ in range(round(1.0 / SOFT)):
         springs.step()
-        bodies.motion[: bodies.count, :6] *= 1.0 - 5.0 * SOFT
+        bodies.motion[: bodies.count, V_S] *= 1.0 - 5.0 * SOFT
     bodies.walls[-1].drive.velocity = np.array([PULL, 0.0, 0.0])
     found = []
     for look in range(looks):
@@ -200,7 +200,7 @@ def joined(found: list[tuple[Array, Array]]) -> tuple[Array, Array]:
 
 def speeds(bodies: Bodies, contacts: Contacts) -> tuple[Array, Array]:
     """|V_t| (c,) of contacts with a force, Eq. (contact-veloc), and whether their friction is at its limit."""
-    some = contacts.forces[:, 0] > 0.0
+    some = contacts.forces[:, R_N] > 0.0
     (i, j), n = contacts.pairs[some].T, contacts.normal[some]
     v = bodies.motion[j, V] - bodies.motion[i, V] - np.cross(bodies.motion[i, S] + bodies.motion[j, S], n)
     v -= (v * n).sum(axis=1)[:, None] * n

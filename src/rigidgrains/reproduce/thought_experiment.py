@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model.columns import R_N, V_Y
 from ..simulation.simulation import Simulation
 from ..solve.criteria import FixedSweeps, LocalCriterion
 from ..solve.sweeps import Sweeps
@@ -59,11 +60,11 @@ def respond(disks: int, sweeps: int, seed: int) -> tuple[Array, Array]:
     bodies = chain(disks, push=LOAD, wall=True)
     simulation = Simulation(bodies, dt=1.0, solver=Sweeps(criterion=FixedSweeps(sweeps)), seed=seed)
     problem, _ = lay(simulation)
-    problem.forces[:, 0] = LOAD  # equilibrium under F
+    problem.forces[:, R_N] = LOAD  # equilibrium under F
     bodies.force[-1, 0] *= 2.0
     simulation.step()
     along = np.argsort(simulation.contacts.problem(bodies, 1.0).points()[:, 0])[::-1]
-    return simulation.contacts.forces[along, 0] / LOAD - 1.0, -bodies.velocity[::-1, 0] / LOAD
+    return simulation.contacts.forces[along, R_N] / LOAD - 1.0, -bodies.velocity[::-1, 0] / LOAD
 
 
 def counted(disks: int, sweeps: int) -> Array:
@@ -140,7 +141,7 @@ def _packing(profile: Any, depths: Any, many: tuple[int, ...], seeds: int) -> li
             piston.load *= 1.1
             simulation.step()
             momentum = np.bincount(layer, -bodies.velocity[:, 1] * bodies.mass, LAYERS + 1)
-            momentum[0] = -piston.mass * bodies.motion[-1, 1]
+            momentum[0] = -piston.mass * bodies.motion[-1, V_Y]
             shares.append(momentum / (0.1 * LOAD * COLUMNS))
         length = math.sqrt(math.pi) * np.array([share @ depth for share in shares])
         lengths.append(float(length.mean()))

@@ -9,6 +9,7 @@ import tempfile
 import threading
 from contextlib import suppress
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 _HERE = Path(__file__).parents[1]  # the package
@@ -115,3 +116,14 @@ _common: Any = {"error_model": "numpy", "no_cfunc_wrapper": True}  # nobody call
 kernel = njit(cache=True, nogil=True, **_common)  # several may run side by side, see threads.py
 law = njit(**_common)  # for plain functions that kernels call: they are cached with their callers
 inlined = njit(inline="always", **_common)  # where a call would double the cost of a loop
+
+
+def specialise(text: Any, name: str, given: dict[str, Any], compile_it: Any = kernel) -> Any:
+    """A loop compiled with functions of its own in place of some that its text calls by their global names.
+
+    name  : of what it is made for; compiled loops are cached under it
+    given : functions by the names that the text has for them
+    """
+    own = FunctionType(text.__code__, {**text.__globals__, **given}, text.__name__)
+    own.__qualname__, own.__module__, own.__doc__ = f"{name}.{text.__qualname__}", text.__module__, text.__doc__
+    return compile_it(own)

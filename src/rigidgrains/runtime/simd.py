@@ -15,11 +15,11 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numba.extending
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.typeconv import Conversion
 from numba.extending import (
-    intrinsic,
     lower_builtin,
     lower_cast,
     models,
@@ -28,6 +28,8 @@ from numba.extending import (
 )
 
 WIDTH = 8
+
+intrinsic: Any = numba.extending.intrinsic  # what is made of it is called with other arguments than it is written with
 
 _DOUBLE, _INDEX = ir.DoubleType(), ir.IntType(32)
 _LANES, _TRUTHS = ir.VectorType(_DOUBLE, WIDTH), ir.VectorType(ir.IntType(1), WIDTH)
@@ -66,7 +68,7 @@ class _TruthsModel(models.PrimitiveModel):  # type: ignore[misc]
         super().__init__(manager, kind, _TRUTHS)
 
 
-def choose(condition, then, otherwise):  # type: ignore[no-untyped-def]
+def choose(condition, then, otherwise):
     """One of two numbers, in every lane its own. Both are worked out."""
     return then if condition else otherwise
 
@@ -218,14 +220,16 @@ def column_of(typing: Any, pairs: Any, rows: Any, side: Any) -> Any:
 
 @intrinsic(prefer_literal=True)
 def read_rows(typing: Any, table: Any, rows: Any, columns: Any) -> Any:
-    """Columns of lanes from rows of a table, which has 4 or 8 columns: say which."""
+    """Columns of lanes from whole rows of a table: say how many columns it has."""
     width = columns.literal_value
     result = types.UniTuple(LANES, width)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        data = _data(context, builder, signature, args, 0)
-        places = _places(builder, data, cgutils.unpack_tuple(builder, args[1]), width)
-        lanes = _into_columns(builder, [builder.load(place, align=8) for place in places])
+        data, at, lanes = _data(context, builder, signature, args, 0), cgutils.unpack_tuple(builder, args[1]), []
+        for first in range(0, width, WIDTH):
+            some = min(WIDTH, width - first)
+            read = [_load_row(builder, _place(builder, data, row, width, first), some) for row in at]
+            lanes += _into_columns(builder, read)[:some]
         return _pack(context, builder, result, lanes)
 
     return result(table, rows, columns), generate
@@ -233,14 +237,16 @@ def read_rows(typing: Any, table: Any, rows: Any, columns: Any) -> Any:
 
 @intrinsic
 def write_rows(typing: Any, table: Any, rows: Any, columns: Any) -> Any:
-    """Rows of a table from columns of lanes, one after the other."""
+    """Whole rows of a table from columns of lanes, one after the other."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        data = _data(context, builder, signature, args, 0)
+        data, at = _data(context, builder, signature, args, 0), cgutils.unpack_tuple(builder, args[1])
         lanes = cgutils.unpack_tuple(builder, args[2])
-        places = _places(builder, data, cgutils.unpack_tuple(builder, args[1]), len(lanes))
-        for place, row in zip(places, _into_rows(builder, lanes)):
-            builder.store(row, place, align=8)
+        width = len(lanes)
+        if width not in (4, WIDTH):  # what fills up is not written
+            lanes += [lanes[-1]] * (WIDTH - width)
+        for row, numbers in zip(at, _into_rows(builder, lanes)):
+            _store_row(builder, _place(builder, data, row, width, 0), numbers, width)
         return context.get_dummy_value()
 
     return types.void(table, rows, columns), generate
@@ -268,10 +274,36 @@ def _pack(context: Any, builder: Any, kind: Any, values: list[Any]) -> Any:
     return context.make_tuple(builder, kind, values)
 
 
-def _places(builder: Any, data: Any, rows: list[Any], width: int) -> list[Any]:
-    """Where rows begin, as vectors."""
-    kind = ir.VectorType(_DOUBLE, width).as_pointer()
-    return [builder.bitcast(builder.gep(data, [builder.mul(row, row.type(width))]), kind) for row in rows]
+def _place(builder: Any, data: Any, row: Any, width: int, first: int) -> Any:
+    """Where a column of a row is."""
+    return builder.gep(data, [builder.add(builder.mul(row, row.type(width)), row.type(first))])
+
+
+def _pieces(width: int) -> list[tuple[int, int]]:
+    """Where vectors begin that cover a row of this width and nothing beyond it, and their size; two may overlap."""
+    size = max(power for power in (1, 2, 4, 8) if power <= width)
+    return [(0, size)] if size == width else [(0, size), (width - size, size)]
+
+
+def _load_row(builder: Any, place: Any, width: int) -> Any:
+    """Four or eight numbers; shorter rows are filled up."""
+    parts = []
+    for first, size in _pieces(width):
+        kind = ir.VectorType(_DOUBLE, size).as_pointer()
+        parts.append(builder.load(builder.bitcast(builder.gep(place, [_INDEX(first)]), kind), align=8))
+    if width in (4, WIDTH):
+        return parts[0]
+    size, last = parts[0].type.count, parts[-1]
+    order = [*range(size), *(2 * size - width + k for k in range(size, width))]
+    return builder.shuffle_vector(parts[0], last, _mask(order + [0] * (WIDTH - width)))
+
+
+def _store_row(builder: Any, place: Any, row: Any, width: int) -> None:
+    """The first numbers of a row; where vectors overlap both write the same."""
+    for first, size in _pieces(width):
+        kind = ir.VectorType(_DOUBLE, size).as_pointer()
+        part = row if row.type.count == size else builder.shuffle_vector(row, row, _mask([*range(first, first + size)]))
+        builder.store(part, builder.bitcast(builder.gep(place, [_INDEX(first)]), kind), align=8)
 
 
 def _into_columns(builder: Any, rows: list[Any]) -> list[Any]:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model.columns import X, Y, Z
 from ..runtime.compiled import kernel
 
 Array = NDArray[np.float64]
@@ -64,13 +65,13 @@ def cell_range(x: float, r: float, lower: float, size: float, cells: int) -> Any
 @kernel
 def insert(cells: Cells, i: int, position: Array, r: float) -> None:
     """List grain i in each cell that its bounding box of half edge r touches."""
-    x0, x1 = cell_range(position[i, 0], r, cells.lower[0], cells.size, cells.shape[0])
-    y0, y1 = cell_range(position[i, 1], r, cells.lower[1], cells.size, cells.shape[1])
-    z0, z1 = cell_range(position[i, 2], r, cells.lower[2], cells.size, cells.shape[2])
+    x0, x1 = cell_range(position[i, X], r, cells.lower[X], cells.size, cells.shape[X])
+    y0, y1 = cell_range(position[i, Y], r, cells.lower[Y], cells.size, cells.shape[Y])
+    z0, z1 = cell_range(position[i, Z], r, cells.lower[Z], cells.size, cells.shape[Z])
     for z in range(z0, z1 + 1):
         for y in range(y0, y1 + 1):
             for x in range(x0, x1 + 1):
-                cell = (z * cells.shape[1] + y) * cells.shape[0] + x
+                cell = (z * cells.shape[Y] + y) * cells.shape[X] + x
                 entry = cells.used[0]
                 cells.who[entry] = i
                 cells.follow[entry] = cells.head[cell]
@@ -87,16 +88,16 @@ def insert_all(cells: Cells, position: Array, radius: Array) -> None:
 @kernel
 def is_free(cells: Cells, x: float, y: float, z: float, r: float, position: Array, radius: Array) -> bool:
     """True when a grain of radius r at (x, y, z) overlaps no listed grain."""
-    x0, x1 = cell_range(x, r, cells.lower[0], cells.size, cells.shape[0])
-    y0, y1 = cell_range(y, r, cells.lower[1], cells.size, cells.shape[1])
-    z0, z1 = cell_range(z, r, cells.lower[2], cells.size, cells.shape[2])
+    x0, x1 = cell_range(x, r, cells.lower[X], cells.size, cells.shape[X])
+    y0, y1 = cell_range(y, r, cells.lower[Y], cells.size, cells.shape[Y])
+    z0, z1 = cell_range(z, r, cells.lower[Z], cells.size, cells.shape[Z])
     for cz in range(z0, z1 + 1):
         for cy in range(y0, y1 + 1):
             for cx in range(x0, x1 + 1):
-                entry = cells.head[(cz * cells.shape[1] + cy) * cells.shape[0] + cx]
+                entry = cells.head[(cz * cells.shape[Y] + cy) * cells.shape[X] + cx]
                 while entry >= 0:
                     j = cells.who[entry]
-                    dx, dy, dz = position[j, 0] - x, position[j, 1] - y, position[j, 2] - z
+                    dx, dy, dz = position[j, X] - x, position[j, Y] - y, position[j, Z] - z
                     if dx * dx + dy * dy + dz * dz < (r + radius[j]) ** 2:
                         return False
                     entry = cells.follow[entry]
@@ -108,5 +109,5 @@ def are_free(cells: Cells, points: Array, r: Array, position: Array, radius: Arr
     """For each point, True when a grain of its radius r there overlaps no listed grain."""
     free = np.empty(len(points), dtype=np.bool_)
     for k in range(len(points)):
-        free[k] = is_free(cells, points[k, 0], points[k, 1], points[k, 2], r[k], position, radius)
+        free[k] = is_free(cells, points[k, X], points[k, Y], points[k, Z], r[k], position, radius)
     return free

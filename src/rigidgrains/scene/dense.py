@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from ..detect.images import find_pairs
 from ..model.cell import Cell
+from ..model.columns import X, Y, Z
+from ..model.vectors import difference
 from ..runtime.compiled import kernel
 from .cells import Array, Cells, cell_range, insert, make_cells
 from .lattice import free_sites
@@ -81,13 +83,13 @@ def push_apart(cells: Cells, position: Array, radius: Array, n: int) -> None:
         insert(cells, i, position, REACH * radius[i])
     for i in range(n):
         reach = REACH * radius[i]
-        x0, x1 = cell_range(position[i, 0], reach, cells.lower[0], cells.size, cells.shape[0])
-        y0, y1 = cell_range(position[i, 1], reach, cells.lower[1], cells.size, cells.shape[1])
-        z0, z1 = cell_range(position[i, 2], reach, cells.lower[2], cells.size, cells.shape[2])
+        x0, x1 = cell_range(position[i, X], reach, cells.lower[X], cells.size, cells.shape[X])
+        y0, y1 = cell_range(position[i, Y], reach, cells.lower[Y], cells.size, cells.shape[Y])
+        z0, z1 = cell_range(position[i, Z], reach, cells.lower[Z], cells.size, cells.shape[Z])
         for cz in range(z0, z1 + 1):
             for cy in range(y0, y1 + 1):
                 for cx in range(x0, x1 + 1):
-                    entry = cells.head[(cz * cells.shape[1] + cy) * cells.shape[0] + cx]
+                    entry = cells.head[(cz * cells.shape[Y] + cy) * cells.shape[X] + cx]
                     while entry >= 0:
                         j = cells.who[entry]
                         entry = cells.follow[entry]
@@ -103,7 +105,7 @@ def push_images(position: Array, radius: Array, n: int, cell: Cell) -> None:
 
 
 @kernel
-def push_pairs(start, partner, shift, position, radius, n):  # type: ignore[no-untyped-def]
+def push_pairs(start, partner, shift, position, radius, n):
     """Push listed pairs apart; the image of each partner is displaced by its shift."""
     for i in range(n):  # rows are those of the lower number
         for k in range(start[i], start[i + 1]):
@@ -114,17 +116,17 @@ def push_pairs(start, partner, shift, position, radius, n):  # type: ignore[no-u
 
 @kernel
 def separate(position: Array, radius: Array, i: int, j: int, n: int) -> None:
-    dx, dy, dz = position[j, 0] - position[i, 0], position[j, 1] - position[i, 1], position[j, 2] - position[i, 2]
+    dx, dy, dz = difference(position, j, position, i)
     square = dx * dx + dy * dy + dz * dz
     apart = radius[i] + radius[j]
     if square >= apart * apart or square == 0.0:
         return
     distance = math.sqrt(square)
     push = (apart / distance - 1.0) * (0.5 if j < n else 1.0)
-    position[i, 0] -= push * dx
-    position[i, 1] -= push * dy
-    position[i, 2] -= push * dz
+    position[i, X] -= push * dx
+    position[i, Y] -= push * dy
+    position[i, Z] -= push * dz
     if j < n:
-        position[j, 0] += push * dx
-        position[j, 1] += push * dy
-        position[j, 2] += push * dz
+        position[j, X] += push * dx
+        position[j, Y] += push * dy
+        position[j, Z] += push * dz

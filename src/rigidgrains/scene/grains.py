@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, PlainValidator, WithJsonSchema
 
+from ..model.columns import Z
 from .errors import ABSENT, Problem
 from .section import Section, vector_length
 from .sizes import Discrete, Radius, Spread, mean_power
@@ -42,7 +43,9 @@ def read_frame(value: Any) -> int | str:
 
 FileName = Annotated[str, PlainValidator(read_file_name), WithJsonSchema({"type": "string"})]
 FrameNumber = Annotated[
-    int | str, PlainValidator(read_frame), WithJsonSchema({"anyOf": [{"type": "integer"}, {"const": "last"}]})
+    int | Literal["last"],
+    PlainValidator(read_frame),
+    WithJsonSchema({"anyOf": [{"type": "integer"}, {"const": "last"}]}),
 ]
 
 
@@ -94,7 +97,7 @@ class Grains(Section):
         from ..formats.state import read_state
 
         assert self.file is not None
-        return read_state(self.file, "last" if self.frame is None else self.frame)  # type: ignore[arg-type]
+        return read_state(self.file, "last" if self.frame is None else self.frame)
 
     def mistakes(self, dimension: int) -> Iterator[Problem]:
         if self.file is not None:
@@ -120,7 +123,7 @@ class Grains(Section):
             yield self.wrong("frame" if isinstance(problem, FrameError) else "file", problem.reason)
             return
         if dimension == 2 and not state.flat:
-            z = state.position[:, 2]
+            z = state.position[:, Z]
             how = f"its z run from {z.min():g} to {z.max():g} m" if np.ptp(z) else "its grains move along z"
             yield self.wrong("file", f"is not flat, {how}; set dimension = 3")
 
@@ -196,7 +199,7 @@ class Grains(Section):
         out = np.zeros((self.number, 3))
         free = slice(2, 3) if dimension == 2 else slice(0, 3)
         if self.spin is not None and dimension == 2:
-            out[:, 2] = self.spin
+            out[:, Z] = self.spin
         elif self.spin is not None:
             out[:] = self.spin
         elif self.file is not None and self.state.spin is not None:

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..solve.criteria import (
-    Criterion,
-    FixedSweeps,
-    GlobalCriterion,
-    LocalCriterion,
-    MomentumCriterion,
-    OverlapCriterion,
-    ResidualCriterion,
-    RigidSweeps,
-)
-from ..solve.names import METHODS
-from ..solve.orders import ORDERS, Order, Ordered, RandomBlocks
+from ..solve.criteria import Criterion
+from ..solve.names import CRITERIA, METHODS, NAMED_ORDERS
+from ..solve.orders import Order
 from ..solve.sweeps import Sweeps
 from .settings import Solver
 
@@ -39,25 +30,17 @@ def make_solver(settings: Solver) -> Sweeps:
 
 
 def _order(settings: Solver) -> Order:
-    if settings.order == "ordered":
-        return Ordered(axis=settings.axis)
-    if settings.order == "random_blocks":
-        return RandomBlocks(block=settings.block)
-    return ORDERS[settings.order]()
+    own: dict[str, dict[str, Any]] = {"ordered": {"axis": settings.axis}, "random_blocks": {"block": settings.block}}
+    return NAMED_ORDERS[settings.order](**own.get(settings.order, {}))
 
 
 def _criterion(settings: Solver) -> Criterion:
-    if settings.criterion == "fixed":
-        assert settings.sweeps is not None  # the scene checks it
-        return FixedSweeps(settings.sweeps)
-    if settings.criterion == "rigid":
-        return RigidSweeps(settings.rigidity)
-    if settings.criterion == "global":
-        return GlobalCriterion(settings.epsilon)
-    if settings.criterion == "residual":
-        return ResidualCriterion(settings.epsilon)
-    if settings.criterion == "momentum":
-        return MomentumCriterion(settings.epsilon, settings.residual, settings.contact)
-    if settings.criterion == "overlap":
-        return OverlapCriterion(settings.epsilon)
-    return LocalCriterion(settings.epsilon, settings.delta)
+    epsilon = settings.epsilon
+    own: dict[str, tuple[Any, ...]] = {
+        "fixed": (settings.sweeps,),
+        "rigid": (settings.rigidity,),
+        "momentum": (epsilon, settings.residual, settings.contact),
+        "local": (epsilon, settings.delta),
+    }
+    criterion: Criterion = CRITERIA[settings.criterion](*own.get(settings.criterion, (epsilon,)))
+    return criterion

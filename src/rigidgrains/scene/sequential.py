@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model.columns import X, Y, Z
 from ..runtime.compiled import kernel
 from .cells import Array, Cells, insert, insert_all, is_free, make_cells
 from .room import Room
@@ -62,7 +63,7 @@ def fill(
         r = radius[placed]
         free = clear[k] >= r
         for image in range(len(shifts)):
-            x, y, z = points[k, 0] + shifts[image, 0], points[k, 1] + shifts[image, 1], points[k, 2] + shifts[image, 2]
+            x, y, z = points[k, X] + shifts[image, X], points[k, Y] + shifts[image, Y], points[k, Z] + shifts[image, Z]
             free = free and is_free(cells, x, y, z, r, position, radius)
         if free:
             position[placed] = points[k]

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.bodies import Bodies
+from ..model.columns import INV_MASS, INV_SPIN, R_N, R_T, S_X, S_Y, S_Z, V_X, V_Y, V_Z, X, Y, Z
+from ..model.vectors import to_image
 from ..runtime.compiled import kernel
 
 if TYPE_CHECKING:
@@ -63,7 +65,7 @@ def forces_on_walls(bodies: Bodies, contacts: Contacts) -> Array:
     """(walls, 3) N, force of the grains on each wall; zero before the first step."""
     out = np.zeros((len(bodies.walls), 3))
     for w, rows in enumerate(contacts.wall_rows):
-        r_n, r_t = contacts.normal_force[rows], contacts.forces[rows, 1:4]
+        r_n, r_t = contacts.normal_force[rows], contacts.forces[rows, R_T]
         out[w] = (r_n[:, None] * contacts.normal[rows] + r_t).sum(axis=0)
     return out
 
@@ -94,7 +96,7 @@ def cell_figures(bodies: Bodies, contacts: Contacts) -> dict[str, float]:
     apart = bodies.radius[contacts.pairs[between]].sum(axis=1) + contacts.gap[between]
     branch, force, velocity = apart[:, None] * contacts.normal[between], contacts.force[between], bodies.velocity
     moment = (force * branch).sum(axis=0) + (bodies.mass[:, None] * velocity**2).sum(axis=0)
-    shear = force[:, 0] @ branch[:, 1] + bodies.mass @ (velocity[:, 0] * velocity[:, 1])
+    shear = force[:, X] @ branch[:, Y] + bodies.mass @ (velocity[:, X] * velocity[:, Y])
     return {
         "dimension": bodies.dimension,
         "volume": cell.volume,
@@ -112,50 +114,48 @@ def loads(bodies: Bodies, contacts: Contacts) -> Array:
 
 
 @kernel
-def _height_energy(position, mass, gravity):  # type: ignore[no-untyped-def]
+def _height_energy(position, mass, gravity):
     """Sum of -m g . x."""
     energy = 0.0
     for i in range(mass.size):
-        energy -= mass[i] * (position[i, 0] * gravity[0] + position[i, 1] * gravity[1] + position[i, 2] * gravity[2])
+        energy -= mass[i] * (position[i, X] * gravity[X] + position[i, Y] * gravity[Y] + position[i, Z] * gravity[Z])
     return energy
 
 
 @kernel
-def _kinetic_energy(motion):  # type: ignore[no-untyped-def]
+def _kinetic_energy(motion):
     """Sum of m v^2/2 + I w^2/2, with I w^2 = s^2 / (r^2/I)."""
     energy = 0.0
     for i in range(motion.shape[0]):
-        if motion[i, 6] > 0.0:
-            energy += (motion[i, 0] ** 2 + motion[i, 1] ** 2 + motion[i, 2] ** 2) / motion[i, 6]
-        if motion[i, 7] > 0.0:
-            energy += (motion[i, 3] ** 2 + motion[i, 4] ** 2 + motion[i, 5] ** 2) / motion[i, 7]
+        if motion[i, INV_MASS] > 0.0:
+            energy += (motion[i, V_X] ** 2 + motion[i, V_Y] ** 2 + motion[i, V_Z] ** 2) / motion[i, INV_MASS]
+        if motion[i, INV_SPIN] > 0.0:
+            energy += (motion[i, S_X] ** 2 + motion[i, S_Y] ** 2 + motion[i, S_Z] ** 2) / motion[i, INV_SPIN]
     return 0.5 * energy
 
 
 @kernel
-def _pair_gaps(pairs, image, shifts, position, radius, gap):  # type: ignore[no-untyped-def]
+def _pair_gaps(pairs, image, shifts, position, radius, gap):
     """Gaps of grain pairs at the present positions."""
     for c in range(len(pairs)):
         i, j, at = pairs[c, 0], pairs[c, 1], image[c]
-        x = position[j, 0] - position[i, 0] + shifts[at, 0]
-        y = position[j, 1] - position[i, 1] + shifts[at, 1]
-        z = position[j, 2] - position[i, 2] + shifts[at, 2]
+        x, y, z = to_image(position, i, j, shifts, at)
         gap[c] = math.sqrt(x * x + y * y + z * z) - radius[i] - radius[j]
 
 
 @kernel
-def _keep_overlaps(forces, gap):  # type: ignore[no-untyped-def]
+def _keep_overlaps(forces, gap):
     """Turn the gaps of contacts that carry a force into overlaps, one after another; returns how many there are."""
     count = 0
     for c in range(len(forces)):
-        if forces[c, 0] > 0.0:
+        if forces[c, R_N] > 0.0:
             gap[count] = max(-gap[c], 0.0)
             count += 1
     return count
 
 
 @kernel
-def _add_loads(pairs, r_n, load):  # type: ignore[no-untyped-def]
+def _add_loads(pairs, r_n, load):
     """Add each normal force to both grains; walls are beyond the end of `load`."""
     for c in range(len(pairs)):
         load[pairs[c, 0]] += r_n[c]

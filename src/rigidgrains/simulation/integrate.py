@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..model.bodies import Bodies
-from ..model.columns import S, V
+from ..model.columns import INV_SPIN, R_N, S_X, S_Y, S_Z, V_X, V_Y, V_Z, S, V, X, Y, Z
 from ..model.deforming import deform, free_flow
 from ..model.formula import NoValue
 from ..model.shapes import Cylinder
@@ -23,6 +23,8 @@ from ..runtime.threads import in_parts
 
 if TYPE_CHECKING:
     from ..contacts.contacts import Contacts
+
+TURN_W, TURN_X, TURN_Y, TURN_Z = range(4)  # columns of quaternions
 
 
 def free_velocity(bodies: Bodies, time: float, dt: float) -> None:
@@ -88,7 +90,7 @@ def past_walls(bodies: Bodies, contacts: Contacts, dt: float) -> tuple[float, st
         shape = wall.shape
         if not isinstance(shape, Cylinder):
             continue
-        some = contacts.pairs[rows, 0][contacts.forces[rows, 0] > 0.0]
+        some = contacts.pairs[rows, 0][contacts.forces[rows, R_N] > 0.0]
         curvature = shape.curvature(bodies.radius[some])
         if not (sharp := (curvature < bodies.radius[some]) & (curvature > 0.0)).any():
             continue
@@ -101,61 +103,61 @@ def past_walls(bodies: Bodies, contacts: Contacts, dt: float) -> tuple[float, st
 
 
 @kernel
-def _accelerate(first, last, motion, kick):  # type: ignore[no-untyped-def]
-    """Add the same velocity to all."""
+def _accelerate(first, last, motion, kick):
+    """Add the same velocity to all: gravity, Eq. (dv)."""
     for i in range(first, last):
-        motion[i, 0] += kick[0]
-        motion[i, 1] += kick[1]
-        motion[i, 2] += kick[2]
+        motion[i, V_X] += kick[X]
+        motion[i, V_Y] += kick[Y]
+        motion[i, V_Z] += kick[Z]
 
 
 @kernel
-def _push(first, last, motion, force, mass, dt):  # type: ignore[no-untyped-def]
+def _push(first, last, motion, force, mass, dt):
     """External forces of single grains, Eq. (RFext)."""
     for i in range(first, last):
         for a in range(3):
-            motion[i, a] += dt * force[i, a] / mass[i]  # Eq. (dv)
+            motion[i, V_X + a] += dt * force[i, a] / mass[i]  # Eq. (dv)
 
 
 @kernel
-def _twist(first, last, motion, torque, radius, dt):  # type: ignore[no-untyped-def]
+def _twist(first, last, motion, torque, radius, dt):
     """External torques of single grains, Eq. (RFext): I dw = T dt, in terms of s = r w and r^2/I."""
     for i in range(first, last):
         for a in range(3):
-            motion[i, 3 + a] += dt * torque[i, a] * motion[i, 7] / radius[i]
+            motion[i, S_X + a] += dt * torque[i, a] * motion[i, INV_SPIN] / radius[i]
 
 
 @kernel
-def _translate(first, last, position, motion, radius, dt):  # type: ignore[no-untyped-def]
-    """Eq. (dx)."""
+def _translate(first, last, position, motion, radius, dt):
+    """Positions by the new velocities."""
     farthest = 0.0
     for i in range(first, last):
-        x, y, z = motion[i, 0] * dt, motion[i, 1] * dt, motion[i, 2] * dt
-        position[i, 0] += x
-        position[i, 1] += y
-        position[i, 2] += z
+        x, y, z = motion[i, V_X] * dt, motion[i, V_Y] * dt, motion[i, V_Z] * dt  # Eq. (dx)
+        position[i, X] += x
+        position[i, Y] += y
+        position[i, Z] += z
         farthest = max(farthest, (x * x + y * y + z * z) / (radius[i] * radius[i]))
     return np.sqrt(farthest)
 
 
 @kernel
-def _turn_disks(first, last, angle, motion, radius, dt):  # type: ignore[no-untyped-def]
+def _turn_disks(first, last, angle, motion, radius, dt):
     """Angle about z."""
     for i in range(first, last):
-        angle[i] += motion[i, 5] / radius[i] * dt
+        angle[i] += motion[i, S_Z] / radius[i] * dt
 
 
 @kernel
-def _turn_spheres(first, last, quaternion, motion, radius, dt):  # type: ignore[no-untyped-def]
+def _turn_spheres(first, last, quaternion, motion, radius, dt):
     """Unit quaternion, turned by the rotation vector spin * dt."""
     for i in range(first, last):
-        x, y, z = motion[i, 3] / radius[i] * dt, motion[i, 4] / radius[i] * dt, motion[i, 5] / radius[i] * dt
+        x, y, z = motion[i, S_X] / radius[i] * dt, motion[i, S_Y] / radius[i] * dt, motion[i, S_Z] / radius[i] * dt
         angle = np.sqrt(x * x + y * y + z * z)
         if angle == 0.0:
             continue
         c, s = np.cos(0.5 * angle), np.sin(0.5 * angle) / angle
         x, y, z = s * x, s * y, s * z
-        q, a, b, d = quaternion[i, 0], quaternion[i, 1], quaternion[i, 2], quaternion[i, 3]
+        q, a, b, d = quaternion[i, TURN_W], quaternion[i, TURN_X], quaternion[i, TURN_Y], quaternion[i, TURN_Z]
         w = c * q - x * a - y * b - z * d
         a, b, d = (
             c * a + x * q + y * d - z * b,
@@ -163,9 +165,5 @@ def _turn_spheres(first, last, quaternion, motion, radius, dt):  # type: ignore[
             c * d + z * q + x * b - y * a,
         )
         scale = 1.0 / np.sqrt(w * w + a * a + b * b + d * d)
-        quaternion[i, 0], quaternion[i, 1], quaternion[i, 2], quaternion[i, 3] = (
-            w * scale,
-            a * scale,
-            b * scale,
-            d * scale,
-        )
+        quaternion[i, TURN_W], quaternion[i, TURN_X] = w * scale, a * scale
+        quaternion[i, TURN_Y], quaternion[i, TURN_Z] = b * scale, d * scale

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import theory
 from ..detect.clusters import find_clusters, mass_ratio
+from ..model.columns import INV_MASS, R_N
 
 if TYPE_CHECKING:
     from .simulation import Simulation
@@ -80,10 +81,10 @@ def rigidity(simulation: Simulation, sweeps: float | None = None) -> Rigidity:
     if not bodies.count:
         return Rigidity(n_i, q, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0.0, 0, plain=plain, solver=solver)
     d, m = 2.0 * float(bodies.radius.mean()), float(bodies.mass.mean())
-    pressed = contacts.forces[:, 0] > 0.0
+    pressed = contacts.forces[:, R_N] > 0.0
     clusters = find_clusters(contacts.pairs, pressed, bodies.position, bodies.radius)
     extent = float(clusters.extent[clusters.largest])
-    ratio = float(mass_ratio(clusters, contacts.pairs, pressed, bodies.motion[:, 6])[clusters.largest])
+    ratio = float(mass_ratio(clusters, contacts.pairs, pressed, bodies.motion[:, INV_MASS])[clusters.largest])
     return Rigidity(
         sweeps=n_i,
         q=q,

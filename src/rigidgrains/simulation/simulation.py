@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.bodies import Bodies
+from ..model.columns import V_S
 from ..runtime.arguments import check_end, check_scene
 from ..runtime.compiled import compile_ahead, compile_seconds
 from ..solve.accelerated import AcceleratedSweeps
@@ -21,7 +22,7 @@ from .report import Report
 from .stepper import Stepper
 from .tally import INTERRUPTED
 from .timestep import AutoStep
-from .triggers import Interrupt, Observer, StopRun, Trigger
+from .triggers import OBSERVERS, Interrupt, Observer, StopRun, Trigger
 
 Array = NDArray[np.float64]
 
@@ -78,22 +79,24 @@ class Simulation(Stepper):
         interval : s, in place of every: after the first step that reaches each multiple of it
         """
         trigger = Trigger(observer, every, interval)
-        if kept := self._kept_states.get(type(trigger.observer).__name__):
-            trigger.observer.restore(kept.pop(0))
+        for name, kept in self._kept_states.items():
+            if kept and OBSERVERS.means(name, trigger.observer):
+                trigger.observer.restore(kept.pop(0))
+                break
         self._triggers.append(trigger)
         return self
 
     def observer_states(self) -> dict[str, list[Any]]:
-        """What the observers have to remember: by the name of their class, those of one class in their order."""
+        """What the observers have to remember, by their names in files; those of one name in their order."""
         states: dict[str, list[Any]] = {}
         for trigger in self._triggers:
             if state := trigger.kept():
-                states.setdefault(type(trigger.observer).__name__, []).append(state)
+                states.setdefault(OBSERVERS.word_of(trigger.observer), []).append(state)
         return states
 
     def restore_step(self, whole: bool, motion_before: Array, observers: dict[str, list[Any]]) -> None:
         """Take up what was kept of the last step and of observers that will be added again."""
-        self.whole, self._kept, self._kept_states = whole, motion_before[:, :6].copy(), dict(observers)
+        self.whole, self._kept, self._kept_states = whole, motion_before[:, V_S].copy(), dict(observers)
 
     def run(self, *, until: float | None = None, steps: int | None = None) -> Report:
         """Step until a time (s), for a number of steps, or until an observer says stop; returns the report.

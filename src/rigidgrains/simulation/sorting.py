@@ -21,6 +21,7 @@ from ..detect.images import OPPOSITE
 from ..detect.morton import morton
 from ..detect.neighbours import Neighbours, WallList
 from ..detect.pairs import PairList
+from ..model.arrays import PER_CONTACT, grain_arrays
 from ..model.bodies import Bodies
 from ..runtime.compiled import kernel
 
@@ -30,7 +31,6 @@ Number = NDArray[np.int32]
 LEAST = 30_000  # grains: fewer stay in the cache in any order
 EVERY = 64  # steps: how often to look
 WORTH = 2.0  # times as far in memory, on a geometric average, as neighbours need to be
-PER_GRAIN = ("position", "radius", "mass", "orientation", "material", "id", "force", "torque", "pull", "image")
 
 
 def sort_grains(bodies: Bodies, neighbours: Neighbours, contacts: Contacts, steps: int) -> None:
@@ -93,7 +93,12 @@ def distance(pairs: PairList, rows: Index) -> float:
 def renumber_contacts(contacts: Contacts, number: Number) -> None:
     """Give bodies their new numbers; rows stay where they are, turned round where grains have swapped."""
     between = contacts.wall_rows[0].start if contacts.wall_rows else contacts.count
-    _renumber_contacts(contacts.pairs, between, number, contacts.forces)
+    turned = np.zeros(contacts.count, np.bool_)
+    _renumber_contacts(contacts.pairs, between, number, turned)
+    for column in PER_CONTACT.values():
+        if column.turned is not None:
+            rows = getattr(contacts, column.place)[: contacts.count]
+            rows[turned, column.turned] = -rows[turned, column.turned]
 
 
 def renumber_lists(lists: Neighbours, number: Number, rows: Index) -> None:
@@ -111,10 +116,12 @@ def renumber_lists(lists: Neighbours, number: Number, rows: Index) -> None:
 
 def renumber_bodies(bodies: Bodies, number: Number, rows: Index) -> None:
     """Rows of grains to their new places; springs that pull some of a group follow them."""
-    for name in PER_GRAIN:
-        if len(array := getattr(bodies, name)):
-            setattr(bodies, name, array[rows])
-    bodies.motion[: bodies.count] = bodies.motion[rows]
+    for column in grain_arrays():
+        array = getattr(bodies, column.name)
+        if column.walls:
+            array[: bodies.count] = array[rows]
+        elif len(array):
+            setattr(bodies, column.name, array[rows])
     for spring in bodies.springs:
         if spring.index is not None:
             first = bodies.groups[spring.group].start
@@ -128,7 +135,7 @@ def _renumber_wall(wall: WallList, number: Number) -> WallList:
 
 
 @kernel
-def _mean_log(start, partner, number):  # type: ignore[no-untyped-def]
+def _mean_log(start, partner, number):
     """Mean of log2 |i - j|."""
     total = 0.0
     for i in range(start.size - 1):
@@ -138,8 +145,8 @@ def _mean_log(start, partner, number):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _renumber_contacts(pairs, between, number, forces):  # type: ignore[no-untyped-def]
-    """What acts on body 1 acts on the other of a pair that is turned round."""
+def _renumber_contacts(pairs, between, number, turned):
+    """Mark pairs that are turned round: what acts on body 1 there acts on the other."""
     for c in range(len(pairs)):
         i, j = pairs[c, 0], pairs[c, 1]
         pairs[c, 0] = number[i]
@@ -148,14 +155,11 @@ def _renumber_contacts(pairs, between, number, forces):  # type: ignore[no-untyp
         pairs[c, 1] = number[j]
         if number[i] > number[j]:
             pairs[c, 0], pairs[c, 1] = number[j], number[i]
-            for k in range(1, forces.shape[1]):
-                forces[c, k] = -forces[c, k]
+            turned[c] = True
 
 
 @kernel
-def _renumber_pairs(  # type: ignore[no-untyped-def]
-    start, partner, last, image, number, opposite, new_start, new_partner, new_last, new_image
-):
+def _renumber_pairs(start, partner, last, image, number, opposite, new_start, new_partner, new_last, new_image):
     """Pairs row by row under new numbers; the image of the other grain is the opposite one."""
     n = start.size - 1
     for i in range(n):

@@ -16,6 +16,7 @@ from ..events.errors import StageError
 from ..events.events import Events
 from ..model.bodies import Bodies, keep_motion, top_speed
 from ..model.cell import CellError
+from ..model.columns import V_S
 from ..model.deforming import LARGEST, strain_rate
 from ..model.materials import check_tables
 from ..runtime.arguments import check_seed
@@ -217,7 +218,7 @@ class Stepper:
 
     def _put_back(self) -> None:
         """Velocities as the step found them; positions do not change until a step is known to be good."""
-        self.bodies.motion[: len(self._kept), :6] = self._kept
+        self.bodies.motion[: len(self._kept), V_S] = self._kept
 
     def _go_back(self) -> None:
         """The state before the step in hand."""
@@ -302,4 +303,4 @@ class Stepper:
     @property
     def motion_before(self) -> Array:
         """(bodies, 6) v and s at the beginning of the last step; the present ones before the first."""
-        return self._kept if self.whole else self.bodies.motion[:, :6]
+        return self._kept if self.whole else self.bodies.motion[:, V_S]

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from ..detect.neighbours import Neighbours
 from ..model.bodies import Bodies, top_speed
-from ..model.columns import V
+from ..model.columns import V_X, V_Y, V_Z, V, X, Y, Z
 from ..model.deforming import strain_rates
 from ..model.shapes import Cylinder, Plane
 from ..model.time_functions import values
+from ..model.vectors import difference, to_image
 from ..model.walls import Drive, Wall
 from ..runtime.compiled import kernel
 
@@ -166,8 +167,8 @@ def _load(wall: Wall, bodies: Bodies) -> float:
 
 def _thickness(wall: Wall) -> float:
     """m, the radius of a rod, by which it bends away from grains; infinite for other walls."""
-    rod = isinstance(wall.shape, Cylinder) and not wall.shape.inside
-    return wall.shape.radius if rod else math.inf  # type: ignore[attr-defined]
+    shape = wall.shape
+    return shape.radius if isinstance(shape, Cylinder) and not shape.inside else math.inf
 
 
 def _pull(bodies: Bodies) -> float:
@@ -203,55 +204,48 @@ def _drive_speed(drive: Drive) -> float:
 
 
 @kernel
-def _allowed(reach, speed, acceleration):  # type: ignore[no-untyped-def]
+def _allowed(reach, speed, acceleration):
     """The dt with speed dt + acceleration dt^2 = reach."""
     below = speed + np.sqrt(speed * speed + 4.0 * acceleration * reach)
     return 2.0 * reach / below if below > 0.0 else np.inf
 
 
 @kernel
-def _pair_limit(  # type: ignore[no-untyped-def]
-    start, partner, image, shifts, position, radius, before, motion, reach, rate, least
-):
+def _pair_limit(start, partner, image, shifts, position, radius, before, motion, reach, rate, least):
     """The shortest dt that a listed pair asks for, at most `least`."""
     for i in range(start.size - 1):
         for k in range(start[i], start[i + 1]):
             j, at = partner[k], image[k]
-            u_x, u_y, u_z = before[j, 0] - before[i, 0], before[j, 1] - before[i, 1], before[j, 2] - before[i, 2]
-            a_x = motion[j, 0] - motion[i, 0] - u_x
-            a_y = motion[j, 1] - motion[i, 1] - u_y
-            a_z = motion[j, 2] - motion[i, 2] - u_z
+            u_x, u_y, u_z = difference(before, j, before, i)
+            w_x, w_y, w_z = difference(motion, j, motion, i)
+            a_x, a_y, a_z = w_x - u_x, w_y - u_y, w_z - u_z
             speed = np.sqrt(u_x * u_x + u_y * u_y + u_z * u_z)
             gain = np.sqrt(a_x * a_x + a_y * a_y + a_z * a_z)
             if (speed + gain * rate * least) * least <= reach:
                 continue
-            x = position[j, 0] - position[i, 0] + shifts[at, 0]
-            y = position[j, 1] - position[i, 1] + shifts[at, 1]
-            z = position[j, 2] - position[i, 2] + shifts[at, 2]
+            x, y, z = to_image(position, i, j, shifts, at)
             gap = np.sqrt(x * x + y * y + z * z) - radius[i] - radius[j]
             least = min(least, _allowed(max(gap, 0.0) + reach, speed, gain * rate))
     return least
 
 
 @kernel
-def _wall_limit(  # type: ignore[no-untyped-def]
-    grains, gap, normal, before, motion, start, own, turning, flat, reach, rate, least
-):
+def _wall_limit(grains, gap, normal, before, motion, start, own, turning, flat, reach, rate, least):
     """The shortest dt that a grain listed near a wall asks for, at most `least`."""
     for k in range(grains.size):
         i = grains[k]
         w = 0 if flat else k
-        u_x = before[i, 0] - start[0] - turning[w, 0]
-        u_y = before[i, 1] - start[1] - turning[w, 1]
-        u_z = before[i, 2] - start[2] - turning[w, 2]
+        u_x = before[i, V_X] - start[X] - turning[w, X]
+        u_y = before[i, V_Y] - start[Y] - turning[w, Y]
+        u_z = before[i, V_Z] - start[Z] - turning[w, Z]
         a_x, a_y, a_z = (
-            motion[i, 0] - own[0] - turning[w, 0] - u_x,
-            motion[i, 1] - own[1] - turning[w, 1] - u_y,
-            motion[i, 2] - own[2] - turning[w, 2] - u_z,
+            motion[i, V_X] - own[X] - turning[w, X] - u_x,
+            motion[i, V_Y] - own[Y] - turning[w, Y] - u_y,
+            motion[i, V_Z] - own[Z] - turning[w, Z] - u_z,
         )
         if flat:
-            speed = abs(u_x * normal[k, 0] + u_y * normal[k, 1] + u_z * normal[k, 2])
-            gain = abs(a_x * normal[k, 0] + a_y * normal[k, 1] + a_z * normal[k, 2])
+            speed = abs(u_x * normal[k, X] + u_y * normal[k, Y] + u_z * normal[k, Z])
+            gain = abs(a_x * normal[k, X] + a_y * normal[k, Y] + a_z * normal[k, Z])
         else:
             speed = np.sqrt(u_x * u_x + u_y * u_y + u_z * u_z)
             gain = np.sqrt(a_x * a_x + a_y * a_y + a_z * a_z)

@@ -12,6 +12,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..runtime.arguments import is_number
+from ..runtime.registry import Registry
 
 if TYPE_CHECKING:
     from .simulation import Simulation
@@ -46,6 +47,9 @@ class Observer:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take up what was remembered."""
+
+
+OBSERVERS: Registry[Observer] = Registry("observer")  # those of which a file keeps something
 
 
 class _Function(Observer):

@@ -15,14 +15,15 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ..contacts.problem import ContactProblem
+from ..model.columns import INV_MASS, M_N, M_T, R_N
 from ..runtime.arguments import is_number
 from ..runtime.memory import copy_rows
 from .associated import Dilation
 from .criteria import Criterion, MomentumCriterion, RigidSweeps, StateCriterion, Verdict, looks_at_state
 from .deflation import EVERY, KEPT, Swings
 from .extrapolation import carry_on, extent_of, judge
-from .kernels import changes
-from .loops import apply_forces
+from .kernels.factory import apply_forces
+from .kernels.sums import changes
 from .mass_ratio import burden
 from .orders import Coloured, Order, Symmetric
 from .pace import Pace
@@ -87,7 +88,7 @@ class AcceleratedSweeps(Sweeps):
         if most is None:
             looks = looks_at_state(self.criterion) and not self.sleep
             most = AFFORDABLE if looks and self.max_sweeps >= PATIENT else 0
-        own = problem.plain and problem.count <= most and bool((problem.geometry[:, 6] < math.inf).all())
+        own = problem.extra is None and problem.count <= most and bool((problem.friction < math.inf).all())
         return Momentum(order, problem, hold=self.hold, appeals=own)
 
 
@@ -102,7 +103,7 @@ class Momentum(Pace):
         super().__init__(order)
         self._work, self._hold, self._appeals = problem.work, hold, appeals
         self._free = self._work.take("free", len(problem.motion), 6)
-        self._free[:] = problem.motion[:, :6]
+        self._free[:] = problem.motion[:, :INV_MASS]
 
     def begin(self, problem: ContactProblem, among: np.ndarray | None = None) -> None:
         super().begin(problem, among)
@@ -113,8 +114,8 @@ class Momentum(Pace):
         copy_rows(forces, self._forces)
         copy_rows(motion, self._motion)
         self._weight = self._like(forces, "weight")
-        np.divide(1.0, problem.geometry[:, 5:6], out=self._weight)
-        np.divide(1.0, problem.geometry[:, 4], out=self._weight[:, 0])
+        np.divide(1.0, problem.geometry[:, [M_T]], out=self._weight)
+        np.divide(1.0, problem.geometry[:, M_N], out=self._weight[:, R_N])
         self._extent, self._swings = extent_of(problem), Swings(self._work)
         self._dilation = Dilation()
         self._rule = Restarts(self._extent, count=self.restarts)
@@ -138,7 +139,7 @@ class Momentum(Pace):
         carry_on(beta, p.motion, self._motion)
         if left_out:
             swings.take_out(p, self._start)
-        made = self.order.turn(p, rng, fresh=rule.fresh, opens=self._dilation.on)
+        made = self.order.turn(p, rng, fresh=rule.fresh, associated=self._dilation.on)
         rule.fresh = False
         rule.sweeps += made
         along, change, step, square = judge(p.forces, self._forces, self._start, self._weight)
@@ -202,7 +203,7 @@ class Momentum(Pace):
         """1. The best forces so far. 2. Sweeps without momentum from there. 3. The referee; his forces if better."""
         p = problem
         self._back_to_best(p)
-        p.motion[:, :6] = self._free
+        p.motion[:, :INV_MASS] = self._free
         apply_forces(p)
         self._restart()
         self._rule.pause(self._plain)
@@ -227,7 +228,7 @@ class Momentum(Pace):
         p = problem
         if not converged:
             self._back_to_best(p)
-        p.motion[:, :6] = self._free
+        p.motion[:, :INV_MASS] = self._free
         apply_forces(p)
         return True
 

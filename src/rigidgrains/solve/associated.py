@@ -17,6 +17,7 @@ import math
 import numpy as np
 
 from ..contacts.problem import ContactProblem
+from ..model.columns import BRANCH, L, S, V
 from .criteria import Verdict
 from .virtual_power import powers
 
@@ -35,13 +36,13 @@ class Dilation:
     _closing = False  # Coulomb's law has the last word, for a few sweeps
 
     def begin(self, problem: ContactProblem, extent: float) -> None:
-        """For plain friction, where no forces are carried over and most contacts are at rest.
+        """Where no forces are carried over and most contacts are at rest.
 
         extent : L/d
         """
         p = problem
-        mu = p.geometry[:, 6]
-        cold = p.plain and not p.forces[:, 0].any()
+        mu = p.friction
+        cold = not p.repulsion.any()
         self.on = bool(cold and mu.any() and np.isfinite(mu).all() and _rests(p))
         self._extent, self._wait = extent, 0.0
         self._mark, self._slid = 0, math.inf
@@ -72,7 +73,9 @@ def _rests(problem: ContactProblem) -> bool:
     """Whether most contacts have no velocity yet: loads and gravity move walls and whole packings, not neighbours."""
     p = problem
     i, j = p.pairs[:, 0], p.pairs[:, 1]
-    speed = p.motion[j, 0:3] - p.motion[i, 0:3]
-    speed -= np.cross(p.motion[i, 3:6] + p.motion[j, 3:6], p.geometry[:, 0:3])
+    speed = p.motion[j, V] - p.motion[i, V]
+    speed -= np.cross(p.motion[i, S] + p.motion[j, S], p.normal)
+    if p.branch is not None:
+        speed += p.branch[:, [BRANCH]] * (p.normal @ p.flow[:, L].T)
     size = np.sqrt((speed**2).sum(axis=1))
     return bool(np.median(size) <= STILL * size.mean())

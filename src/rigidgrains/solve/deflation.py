@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..contacts.problem import ContactProblem
 from ..runtime.compiled import kernel
 from ..runtime.memory import Workspace
-from .loops import loops
+from .kernels.factory import kernels_for
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -92,11 +92,10 @@ class Swings:
         """Take that out of the forces, in the problem and where the sweep starts, and out of the velocities."""
         p = problem
         subtract(self.rows, self._less, p.forces, start)
-        motion, pairs, geometry, *columns, _ = p.arrays
+        motion, pairs, geometry, extra, cell, _ = p.arrays
         if self._own is None:
-            some = (columns[0][self.rows], columns[1]) if columns else ()
-            self._own = pairs[self.rows], geometry[self.rows], *some
-        loops(p).apply_forces(motion, *self._own, self._less, p.dt)
+            self._own = pairs[self.rows], geometry[self.rows], extra[self.rows], cell
+        kernels_for(p).apply_forces(motion, *self._own, self._less, p.dt)
 
     def _differences(self, now: Array, weight: Array) -> list[Array]:
         """Between this change, an older one that points elsewhere, and again an older one."""
@@ -136,7 +135,7 @@ def _cosine(a: Array, b: Array, weight: Array) -> float:
 
 
 @kernel
-def project(beta, rows, directions, weight, forces, last, less):  # type: ignore[no-untyped-def]
+def project(beta, rows, directions, weight, forces, last, less):
     """-beta times the part of the step from last to forces along the directions, on the rows."""
     less[:] = 0.0
     for direction in directions:
@@ -150,7 +149,7 @@ def project(beta, rows, directions, weight, forces, last, less):  # type: ignore
 
 
 @kernel
-def subtract(rows, less, forces, start):  # type: ignore[no-untyped-def]
+def subtract(rows, less, forces, start):
     """Forces with what is taken out, twice."""
     for k in range(rows.size):
         for a in range(less.shape[1]):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from ..contacts.problem import ContactProblem
+from ..model.columns import X, Y, Z
 from ..runtime import threads
 from ..runtime.compiled import kernel
 from ..runtime.simd import WIDTH, lanes_of, lanes_with, sum_of
@@ -23,16 +22,16 @@ def extent_of(problem: ContactProblem) -> float:
 
 
 @kernel
-def _extent(pairs, position):  # type: ignore[no-untyped-def]
+def _extent(pairs, position):
     """The largest distance between bodies 0 along an axis (m)."""
     first = position[pairs[0, 0]]
     x, y, z = first[0], first[1], first[2]
     most_x, most_y, most_z = x, y, z
     for c in range(len(pairs)):
         i = pairs[c, 0]
-        x, y, z = min(x, position[i, 0]), min(y, position[i, 1]), min(z, position[i, 2])
-        most_x, most_y = max(most_x, position[i, 0]), max(most_y, position[i, 1])
-        most_z = max(most_z, position[i, 2])
+        x, y, z = min(x, position[i, X]), min(y, position[i, Y]), min(z, position[i, Z])
+        most_x, most_y = max(most_x, position[i, X]), max(most_y, position[i, Y])
+        most_z = max(most_z, position[i, Z])
     return max(most_x - x, most_y - y, most_z - z)
 
 
@@ -46,7 +45,7 @@ def carry_on(beta: float, now: Array, last: Array, start: Array | None = None) -
 
 
 @kernel
-def _carry_on(first, end, beta, now, last):  # type: ignore[no-untyped-def]
+def _carry_on(first, end, beta, now, last):
     """Some of the rows; masses stay what they are. In slices loops count from zero, and vectors can be made of them."""
     x, before = now[first:end].reshape(-1), last[first:end].reshape(-1)
     for k in range(len(x)):
@@ -56,7 +55,7 @@ def _carry_on(first, end, beta, now, last):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _carry_on_to(first, end, beta, now, last, start):  # type: ignore[no-untyped-def]
+def _carry_on_to(first, end, beta, now, last, start):
     """The same, and where they were carried to."""
     x, before, begin = now[first:end].reshape(-1), last[first:end].reshape(-1), start[first:end].reshape(-1)
     for k in range(len(x)):
@@ -81,7 +80,7 @@ def judge(forces: Array, last_forces: Array, start: Array, weight: Array) -> tup
 
 
 @kernel
-def judge_some(first, end, forces, last_forces, start, weight):  # type: ignore[no-untyped-def]
+def judge_some(first, end, forces, last_forces, start, weight):
     """The sums over some contacts: lane by lane, then what is left over number by number."""
     forces, last_forces = forces[first:end].reshape(-1), last_forces[first:end].reshape(-1)
     start, weight = start[first:end].reshape(-1), weight[first:end].reshape(-1)
@@ -91,7 +90,7 @@ def judge_some(first, end, forces, last_forces, start, weight):  # type: ignore[
         r, w = forces[k], weight[k]
         d, s = r - start[k], r - last_forces[k]
         along, change, step, square = along + w * d * s, change + w * d * d, step + w * s * s, square + w * r * r
-    nothing: Any = lanes_with(0.0)  # type: ignore[call-arg]
+    nothing = lanes_with(0.0)
     alongs, changes, steps, squares = nothing, nothing, nothing, nothing
     for k in range(0, lanes, WIDTH):
         r, w = lanes_of(forces, k), lanes_of(weight, k)
@@ -106,7 +105,7 @@ def judge_some(first, end, forces, last_forces, start, weight):  # type: ignore[
 
 
 @kernel
-def judge_parts(part, forces, last_forces, start, weight):  # type: ignore[no-untyped-def]
+def judge_parts(part, forces, last_forces, start, weight):
     """The sums over all, part by part, as threads would add them."""
     along, change, step, square = 0.0, 0.0, 0.0, 0.0
     for first in range(0, len(forces), part):

@@ -7,10 +7,12 @@ does not mind. Heavy bodies on light ones take more sweeps than there are, and m
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
 from ..contacts.problem import ContactProblem
+from ..model.columns import INV_MASS
 from .criteria import StateCriterion, Verdict
-from .loops import apply_forces
+from .kernels.factory import apply_forces
 from .matrix.general import natural_map
 from .matrix.referee import Array, GlobalSystem, referee
 from .matrix.solve import in_space
@@ -24,21 +26,23 @@ def appeal(problem: ContactProblem, criterion: StateCriterion, free: Array, most
 
     free : (bodies, 6) velocities without contact forces
     """
-    problem.motion[:, :6] = free
+    problem.motion[:, :INV_MASS] = free
     stated = global_problem(problem)
-    d, local = stated.dimension, stated.local()
-    system, mobility = GlobalSystem(stated.M, in_space(stated.H, d)), local.W.diagonal()[::d]
+    d, inverse = stated.dimension, 1.0 / stated.M.diagonal()
+    system, moved = GlobalSystem(stated.M, in_space(stated.H, d)), sparse.diags_array(inverse) @ stated.H
+    mobility = np.asarray(moved.multiply(stated.H).sum(axis=0)).ravel()[::d]  # of W, which is dense in a moved cell
     q, r = np.zeros((problem.count, 3)), np.zeros((problem.count, 3))
-    q[:, :d], r[:, :d] = local.q.reshape(-1, d), impulses(problem, d)
+    q[:, :d] = (stated.H.T @ (inverse * stated.f) + stated.w).reshape(-1, d)
+    r[:, :d] = impulses(problem, d)
     if not np.isfinite(r).all():
         r[:] = 0.0
     unit, size = float(mobility.mean()), float(np.linalg.norm(q)) or 1.0
 
     def residual(r: Array) -> float:
-        return float(natural_map(r, system.times(r) + q, local.mu, unit)) / size
+        return float(natural_map(r, system.times(r) + q, stated.mu, unit)) / size
 
     def judge(r: Array) -> Verdict:
-        problem.forces[:], problem.motion[:, :6] = forces(problem, r[:, :d], d), free
+        problem.forces[:], problem.motion[:, :INV_MASS] = forces(problem, r[:, :d], d), free
         apply_forces(problem)
         return criterion.judge(problem)
 
@@ -46,7 +50,7 @@ def appeal(problem: ContactProblem, criterion: StateCriterion, free: Array, most
     for tolerance in TOLERANCES:
         left = max(1, most - steps)
         found = referee(
-            system, q, local.mu, d, mobility, residual, r, tolerance=tolerance, max_iterations=left,
+            system, q, stated.mu, d, mobility, residual, r, tolerance=tolerance, max_iterations=left,
             enough=lambda r: judge(r).met,
         )  # fmt: skip
         r, steps = found.r, steps + max(1, found.iterations)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..runtime.registry import Registry
 from .accelerated import AcceleratedSweeps
 from .criteria import (
     FixedSweeps,
@@ -17,56 +18,57 @@ from .criteria import (
     ResidualCriterion,
     RigidSweeps,
 )
-from .orders import ORDERS
+from .orders import ORDERS, Order
 from .relaxed import RelaxedSweeps
 from .second_order import SecondOrder
 from .sweeps import Sweeps
 
-VERSION = 1  # of the settings; a change that older programs misread raises it
+METHODS: Registry[Sweeps] = Registry("solver")
+METHODS.register("sweeps", Sweeps, earlier=["Sweeps"])
+METHODS.register("accelerated", AcceleratedSweeps, earlier=["AcceleratedSweeps"])
+METHODS.register("relaxed", RelaxedSweeps, earlier=["RelaxedSweeps"])
+METHODS.register("second-order", SecondOrder, earlier=["SecondOrder"])
 
-METHODS: dict[str, type[Sweeps]] = {
-    "sweeps": Sweeps,
-    "accelerated": AcceleratedSweeps,
-    "relaxed": RelaxedSweeps,
-    "second-order": SecondOrder,
-}
-CRITERIA: dict[str, type[Any]] = {
-    "local": LocalCriterion,
-    "global": GlobalCriterion,
-    "fixed": FixedSweeps,
-    "rigid": RigidSweeps,
-    "residual": ResidualCriterion,
-    "momentum": MomentumCriterion,
-    "overlap": OverlapCriterion,
-}
-KINDS: dict[str, dict[str, type[Any]]] = {"method": METHODS, "order": dict(ORDERS), "criterion": CRITERIA}
+CRITERIA: Registry[Any] = Registry("criterion")
+CRITERIA.register("local", LocalCriterion, earlier=["LocalCriterion"])
+CRITERIA.register("global", GlobalCriterion, earlier=["GlobalCriterion"])
+CRITERIA.register("fixed", FixedSweeps, earlier=["FixedSweeps"])
+CRITERIA.register("rigid", RigidSweeps, earlier=["RigidSweeps"])
+CRITERIA.register("residual", ResidualCriterion, earlier=["ResidualCriterion"])
+CRITERIA.register("momentum", MomentumCriterion, earlier=["MomentumCriterion"])
+CRITERIA.register("overlap", OverlapCriterion, earlier=["OverlapCriterion"])
+
+NAMED_ORDERS: Registry[Order] = Registry("order")
+for _name, _order in ORDERS.items():  # random_blocks was RandomBlocks
+    NAMED_ORDERS.register(_name, _order, earlier=[_name.title().replace("_", "")])
+
+KINDS: dict[str, Registry[Any]] = {"method": METHODS, "order": NAMED_ORDERS, "criterion": CRITERIA}
+NONE: Registry[Any] = Registry("setting")
 
 
 def words_of(thing: Any, kind: str = "method") -> Any:
     """A solver with its order and criterion as plain words; None for a class that is not in the registry."""
     if thing is None or isinstance(thing, (bool, int, float, str)):
         return thing
-    name = next((name for name, known in KINDS.get(kind, {}).items() if type(thing) is known), None)
+    known = KINDS.get(kind, NONE)
+    name = known.name_of(thing)
     if name is None:
         return None
     settings = {key: words_of(value, key) for key, value in vars(thing).items() if not key.startswith("_")}
-    return {"name": name, "version": VERSION, **settings}
+    return {"name": name, "version": known.version(name), **settings}
 
 
 def from_words(words: Any, kind: str = "method") -> Any:
     """The thing of which the words are; raises ValueError for what this version does not know.
 
-    Earlier files have {"class": "module.Class"}: the class counts, wherever it is now.
+    Earlier files have {"class": "module.Class"}: the class counts, whatever it is called now.
     """
     if not isinstance(words, dict):
         return words
     settings = {key: from_words(value, key) for key, value in words.items() if key not in ("name", "class", "version")}
-    said = words.get("name", str(words.get("class")).rpartition(".")[2])
-    known = {own.__name__: own for own in KINDS.get(kind, {}).values()} | KINDS.get(kind, {})
-    told = f"{said}({', '.join(f'{key} = {value!r}' for key, value in settings.items())})"
-    if words.get("version", 1) > VERSION:
-        raise ValueError(told)
+    said = str(words.get("name", str(words.get("class")).rpartition(".")[2]))
     try:
-        return known[said](**settings)
-    except (KeyError, TypeError, ValueError):
-        raise ValueError(told) from None
+        return KINDS.get(kind, NONE).find(said, words.get("version", 1))(**settings)
+    except (TypeError, ValueError):
+        told = ", ".join(f"{key} = {value!r}" for key, value in settings.items())
+        raise ValueError(f"{said}({told})") from None

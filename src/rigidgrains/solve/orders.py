@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from ..contacts.problem import ContactProblem
 from ..runtime.barrier import new_meeting
 from ..runtime.threads import together
-from .colouring import WORTH, find_colouring
-from .kernels import changes
-from .loops import loops
+from .colouring import find_colouring
+from .kernels.factory import WORTH, kernels_for
+from .kernels.sums import changes
 
 Index = NDArray[np.int32]
 
@@ -40,7 +40,7 @@ class Order:
 
     def sweep(self, problem: ContactProblem, rng: Generator) -> None:
         """One sweep."""
-        loops(problem).sweep(self.sequence(rng), *problem.arrays, problem.dt)
+        kernels_for(problem).sweep(self.sequence(rng), *problem.arrays, problem.dt)
 
     def sweeps(self, problem: ContactProblem, rng: Generator, number: int) -> None:
         """Several sweeps."""
@@ -49,7 +49,9 @@ class Order:
 
     def checked_sweep(self, problem: ContactProblem, rng: Generator, epsilon: float, delta: float) -> tuple[int, float]:
         """One sweep; returns the number of contacts with |dR| > epsilon |R| + delta, and the sum of |R|."""
-        unsettled, total = loops(problem).checked_sweep(self.sequence(rng), *problem.arrays, problem.dt, epsilon, delta)
+        unsettled, total = kernels_for(problem).checked_sweep(
+            self.sequence(rng), *problem.arrays, problem.dt, epsilon, delta
+        )
         return unsettled, total
 
 
@@ -72,7 +74,7 @@ class RandomSequential(Order):
 
     def checked_sweep(self, problem: ContactProblem, rng: Generator, epsilon: float, delta: float) -> tuple[int, float]:
         self.sweep(problem, rng)
-        unsettled, total = loops(problem).survey(*problem.arrays, problem.dt, epsilon, delta)
+        unsettled, total = kernels_for(problem).survey(*problem.arrays, problem.dt, epsilon, delta)
         return unsettled, total
 
 
@@ -97,11 +99,10 @@ class Ordered(Order):
             self._sequence = self._sequence[np.argsort(along if self.axis[0] == "+" else -along, kind="stable")]
 
     def sweep(self, problem: ContactProblem, rng: Generator) -> None:
-        quick = loops(problem).stored_sweep if self._stored else None
-        if quick is None:
-            super().sweep(problem, rng)
+        if self._stored:
+            kernels_for(problem).stored_sweep(*problem.arrays, problem.dt)
         else:
-            quick(*problem.arrays, problem.dt)
+            super().sweep(problem, rng)
 
 
 @dataclass
@@ -128,7 +129,7 @@ class Symmetric(Order):
         self._sequence = self._sequence[::-1].copy()
         return self._sequence
 
-    def turn(self, problem: ContactProblem, rng: Generator, *, fresh: bool, opens: bool = False) -> int:
+    def turn(self, problem: ContactProblem, rng: Generator, *, fresh: bool, associated: bool = False) -> int:
         """There and back; two sweeps."""
         self.sweep(problem, rng)
         self.sweep(problem, rng)
@@ -164,22 +165,21 @@ class Coloured(Order):
         if number > 0:
             self._visit(problem, self._colouring.shuffled(rng, number))
 
-    def turn(self, problem: ContactProblem, rng: Generator, *, fresh: bool, opens: bool = False) -> int:
+    def turn(self, problem: ContactProblem, rng: Generator, *, fresh: bool, associated: bool = False) -> int:
         """One sweep, in the same order as the one before unless a fresh one is asked for.
 
-        opens : let contacts open as they slide, see dilation.py; for plain friction alone
+        associated : let contacts open as they slide, see associated.py
         """
         if fresh:
             self._colours = self._colouring.shuffled(rng)
-        self._visit(problem, self._colours, opens=opens)
+        self._visit(problem, self._colours, associated=associated)
         return 1
 
-    def _visit(self, problem: ContactProblem, colours: NDArray[np.int64], *, opens: bool = False) -> None:
+    def _visit(self, problem: ContactProblem, colours: NDArray[np.int64], *, associated: bool = False) -> None:
         """Colours in turn, of one sweep or of several."""
-        by, loop, meeting = self._colouring, loops(problem).coloured_sweep, new_meeting()
-        law = (opens,) if problem.plain else ()  # the siblings know one law
-        tiles = by.inner, by.tiles
-        what = meeting, colours, by.sequence, by.start, by.alone, tiles, *problem.arrays, problem.dt, *law
+        by, meeting = self._colouring, new_meeting()
+        loop = kernels_for(problem, associated=associated).coloured_sweep
+        what = meeting, colours, by.sequence, by.start, by.alone, by.inner, by.tiles, *problem.arrays, problem.dt
         if len(by.sequence) < self.worth:
             loop(0, 1, *what)
         else:
@@ -195,13 +195,15 @@ class Parallel(Order):
     """Jacobi update: every force from the old forces of its neighbours. Unstable; a demonstrator."""
 
     def begin(self, problem: ContactProblem, among: Index | None = None) -> None:
-        self._before = np.empty_like(problem.motion)
+        self._before = np.empty_like(problem.motion), np.empty_like(problem.flow)
 
     def sweep(self, problem: ContactProblem, rng: Generator) -> None:
         self.checked_sweep(problem, rng, 0.0, 0.0)
 
     def checked_sweep(self, problem: ContactProblem, rng: Generator, epsilon: float, delta: float) -> tuple[int, float]:
-        unsettled, total = loops(problem).parallel_sweep(self._before, *problem.arrays, problem.dt, epsilon, delta)
+        unsettled, total = kernels_for(problem).parallel_sweep(
+            *self._before, *problem.arrays, problem.dt, epsilon, delta
+        )
         return unsettled, total
 
 

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.random import Generator
 
 from ..contacts.problem import ContactProblem
+from ..model.columns import INV_MASS
 from ..runtime.arguments import is_number
 from .criteria import Criterion, FixedSweeps, MomentumCriterion, looks_at_state
-from .kernels import total_force
+from .kernels.sums import total_force
 from .orders import Order
 from .passivity import Passive, make_passive
 from .residual import residual
@@ -27,7 +28,7 @@ REMEDY = "take method = 'accelerated'"
 
 @dataclass
 class SecondOrder(Sweeps):
-    """Plain friction without a sweep, see referee.py; the forces carried over are where it looks first.
+    """Friction without a sweep, see referee.py; the forces carried over are where it looks first.
 
     criterion  : one that looks at the state, MomentumCriterion for instance
     max_sweeps : iterations, each of which factorises a matrix; a step that needs more ends unconverged
@@ -59,8 +60,6 @@ class SecondOrder(Sweeps):
 
     def check(self, bodies: Bodies) -> None:
         """Raise ValueError for what this method does not know, before the first step."""
-        if bodies.flows:
-            raise ValueError(f"the second-order method knows no cell that deforms; {REMEDY}")
         for law in bodies.laws:
             if law.extended:
                 raise ValueError(
@@ -78,12 +77,12 @@ class SecondOrder(Sweeps):
         """Find the forces; velocities in `problem.motion` follow."""
         from .fallback import appeal  # brings what few need: sparse matrices, FCLIB
 
-        if not (problem.plain and (problem.geometry[:, 6] < math.inf).all()):
-            raise ValueError(f"the second-order method knows bodies and finite friction alone; {REMEDY}")
+        if problem.extra is not None or not (problem.friction < math.inf).all():
+            raise ValueError(f"the second-order method knows forces and finite friction alone; {REMEDY}")
         if problem.count == 0:
             return SolveReport(sweeps=0, updates=0, converged=True, mean_force=0.0, why="no contacts")
         assert looks_at_state(self.criterion)
-        free = problem.motion[:, :6].copy()
+        free = problem.motion[:, :INV_MASS].copy()
         if self.warm:
             Sweeps(order=self.order, criterion=FixedSweeps(self.warm)).solve(problem, rng)
         verdict, iterations = appeal(problem, Passive(self.criterion), free, most=self.max_sweeps)

@@ -24,8 +24,8 @@ from .criteria import (
     check_criterion,
     looks_at_state,
 )
-from .kernels import total_force
-from .loops import apply_forces
+from .kernels.factory import apply_forces
+from .kernels.sums import total_force
 from .mass_ratio import Carried, carries, doubtful
 from .orders import ORDERS, Order
 from .pace import Pace

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contacts.problem import ContactProblem
-from ..laws.contact import contact_velocity
+from ..model.columns import GAP, INV_M_ALL, INV_M_X, INV_MASS, N_X, N_Y, N_Z, R_N, R_X, R_Y, R_Z, X, Y, Z
 from ..runtime.compiled import kernel
 from ..runtime.threads import in_parts, total
-from .residual import room_of, rounding, strongest
+from .kernels.factory import kernels_for
+from .residual import rounding, strongest
 
 Array = NDArray[np.float64]
 
@@ -90,14 +91,12 @@ def power_sums(problem: ContactProblem, part: float) -> tuple[float, float, floa
     net, touched = p.work.take("net", len(p.motion), 3), p.work.take("touched", len(p.motion), kind=np.bool_)
     net[:], touched[:] = 0.0, False
     _collect(p.pairs, p.geometry, p.forces, part, net, touched)
-    plain = p.motion, p.pairs, p.geometry, p.forces, p.dt, part
-    lost, gained, slid, square = total(in_parts(lambda first, last: _powers(first, last, *plain), p.count))
+    what, loop = (*p.arrays, p.dt, part), kernels_for(p).powers
+    lost, gained, slid, square = total(in_parts(lambda first, last: loop(first, last, *what), p.count))
     pushed, mass = _pushed(p.motion, net, touched)
     load = max(0.5 * pushed, math.sqrt(square / p.count)) if p.count else 0.0
     if p.edges is not None:
         load, mass = max(load, part * _face_load(p)), mass + _cell_mass(p)
-    if not p.plain:
-        lost, gained, slid = room_of(p).virtual_power(*p.arrays[:-1], part * p.forces, p.dt)
     return lost, gained, slid, load, mass
 
 
@@ -114,76 +113,58 @@ def _cell_mass(problem: ContactProblem) -> float:
     """kg, inertia of the free sides of a cell over their squares; of the isotropic one over all squares."""
     flow, edges = problem.flow, problem.edges
     assert edges is not None
-    each = sum(1.0 / (flow[a, 3 + a] * edges[a] ** 2) for a in range(3) if flow[a, 3 + a] > 0.0)
-    swelling = flow[:, 6] > 0.0
-    return float(each + (1.0 / (flow[swelling, 6][0] * (edges[swelling] ** 2).sum()) if swelling.any() else 0.0))
+    each = sum(1.0 / (flow[a, INV_M_X + a] * edges[a] ** 2) for a in range(3) if flow[a, INV_M_X + a] > 0.0)
+    swelling = flow[:, INV_M_ALL] > 0.0
+    return float(
+        each + (1.0 / (flow[swelling, INV_M_ALL][0] * (edges[swelling] ** 2).sum()) if swelling.any() else 0.0)
+    )
 
 
 @kernel
-def _powers(first, last, motion, pairs, geometry, forces, dt, part):  # type: ignore[no-untyped-def]
-    """The terms of -S and S, each sum over those that are positive, what slides, and the sum of R^2.
-
-    Forces are taken times `part`.
-    """
-    rate = 1.0 / dt
-    lost, gained, slid, square = 0.0, 0.0, 0.0, 0.0
-    for c in range(first, last):
-        i, j = pairs[c, 0], pairs[c, 1]
-        n_x, n_y, n_z = geometry[c, 0], geometry[c, 1], geometry[c, 2]
-        v_n, v_x, v_y, v_z = contact_velocity(i, j, motion, n_x, n_y, n_z)
-        r_n, r_x, r_y, r_z = part * forces[c, 0], part * forces[c, 1], part * forces[c, 2], part * forces[c, 3]
-        mu = geometry[c, 6]
-        limit = mu * r_n if mu < math.inf else 0.0
-        normal = r_n * (v_n + geometry[c, 3] * rate)
-        friction = limit * math.sqrt(v_x * v_x + v_y * v_y + v_z * v_z)
-        sliding = friction + (r_x * v_x + r_y * v_y + r_z * v_z)
-        lost -= min(normal, 0.0) + min(sliding, 0.0)
-        gained += max(normal, 0.0) + max(sliding, 0.0)
-        slid += friction
-        square += (r_n * r_n + r_x * r_x) + (r_y * r_y + r_z * r_z)
-    return lost, gained, slid, square
-
-
-@kernel
-def _collect(pairs, geometry, forces, part, net, touched):  # type: ignore[no-untyped-def]
+def _collect(pairs, geometry, forces, part, net, touched):
     """Add the contact forces, times `part`, on each body to `net` and mark the bodies that are touched."""
     for c in range(len(pairs)):
         i, j = pairs[c, 0], pairs[c, 1]
-        r_n = part * forces[c, 0]
-        r_x = part * forces[c, 1] + r_n * geometry[c, 0]
-        r_y = part * forces[c, 2] + r_n * geometry[c, 1]
-        r_z = part * forces[c, 3] + r_n * geometry[c, 2]
-        net[i, 0] -= r_x
-        net[i, 1] -= r_y
-        net[i, 2] -= r_z
-        net[j, 0] += r_x
-        net[j, 1] += r_y
-        net[j, 2] += r_z
+        r_n = part * forces[c, R_N]
+        r_x = part * forces[c, R_X] + r_n * geometry[c, N_X]
+        r_y = part * forces[c, R_Y] + r_n * geometry[c, N_Y]
+        r_z = part * forces[c, R_Z] + r_n * geometry[c, N_Z]
+        net[i, X] -= r_x
+        net[i, Y] -= r_y
+        net[i, Z] -= r_z
+        net[j, X] += r_x
+        net[j, Y] += r_y
+        net[j, Z] += r_z
         touched[i] = touched[j] = True
 
 
 @kernel
-def _pushed(motion, net, touched):  # type: ignore[no-untyped-def]
+def _pushed(motion, net, touched):
     """Sum of the forces on all bodies, and the mass of the movable ones that are touched."""
     pushed, mass = 0.0, 0.0
     for i in range(len(net)):
-        pushed += math.sqrt(net[i, 0] ** 2 + net[i, 1] ** 2 + net[i, 2] ** 2)
-        if touched[i] and motion[i, 6] > 0.0:
-            mass += 1.0 / motion[i, 6]
+        pushed += math.sqrt(net[i, X] ** 2 + net[i, Y] ** 2 + net[i, Z] ** 2)
+        if touched[i] and motion[i, INV_MASS] > 0.0:
+            mass += 1.0 / motion[i, INV_MASS]
     return pushed, mass
 
 
 @kernel
-def _through_faces(first, last, pairs, geometry, forces, radius, per_edge):  # type: ignore[no-untyped-def]
+def _through_faces(first, last, pairs, geometry, forces, radius, per_edge):
     """Nine sums of R_a b_b/edge_b over some contacts of two grains."""
     xx, xy, xz, yx, yy, yz, zx, zy, zz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for c in range(first, last):
         i, j = pairs[c, 0], pairs[c, 1]
         if j >= radius.size:
             continue
-        n_x, n_y, n_z, branch = geometry[c, 0], geometry[c, 1], geometry[c, 2], radius[i] + radius[j] + geometry[c, 7]
-        r_n = forces[c, 0]
-        r_x, r_y, r_z = forces[c, 1] + r_n * n_x, forces[c, 2] + r_n * n_y, forces[c, 3] + r_n * n_z
+        n_x, n_y, n_z, branch = (
+            geometry[c, N_X],
+            geometry[c, N_Y],
+            geometry[c, N_Z],
+            radius[i] + radius[j] + geometry[c, GAP],
+        )
+        r_n = forces[c, R_N]
+        r_x, r_y, r_z = forces[c, R_X] + r_n * n_x, forces[c, R_Y] + r_n * n_y, forces[c, R_Z] + r_n * n_z
         x, y, z = branch * n_x * per_edge[0], branch * n_y * per_edge[1], branch * n_z * per_edge[2]
         xx, xy, xz = xx + r_x * x, xy + r_x * y, xz + r_x * z
         yx, yy, yz = yx + r_y * x, yy + r_y * y, yz + r_y * z

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..model import deforming as flow
 from ..model.bodies import Bodies
 from ..model.cell import Cell
+from ..model.columns import INV_M_X, L, V
 
 if TYPE_CHECKING:
     from ..simulation.simulation import Simulation
@@ -26,7 +27,7 @@ def tables(bodies: Bodies) -> Arrays:
         "cell_vectors": cell.vectors.copy(),
         "cell_origin": cell.origin[None].copy(),
         "cell_periodic": cell.periodic[None].astype(np.uint8),
-        "cell_rate": bodies.flow[:, 0:3].copy(),
+        "cell_rate": bodies.flow[:, L].copy(),
         "cell_stress": np.where(cell.free, cell.stress, np.nan),
     }
 
@@ -35,8 +36,8 @@ def motion(bodies: Bodies, before: NDArray[Any]) -> Arrays:
     """Of a cell that deforms: L before the step and mobilities; none for one that keeps still."""
     if not bodies.flows:
         return {}
-    rate = before[bodies.rows - 3 : bodies.rows, 0:3]
-    return {"cell_rate_before": rate.copy(), "cell_mobility": bodies.flow[:, 3:8].copy()}
+    rate = before[bodies.rows - 3 : bodies.rows, L]
+    return {"cell_rate_before": rate.copy(), "cell_mobility": bodies.flow[:, INV_M_X:].copy()}
 
 
 def control(bodies: Bodies) -> Arrays:
@@ -68,10 +69,10 @@ def rebuild(arrays: Arrays) -> Cell | None:
 def velocities(simulation: Simulation) -> tuple[NDArray[Any], NDArray[Any]]:
     """(n, 3) m/s, at the end and at the beginning of the step, with the flow of a cell that deforms."""
     bodies, before = simulation.bodies, simulation.motion_before
-    cell, peculiar = bodies.cell, before[: bodies.count, 0:3]
+    cell, peculiar = bodies.cell, before[: bodies.count, V]
     if cell is None or not bodies.flows:
         return bodies.velocity, peculiar
-    rate, rate_before = bodies.flow[:, 0:3], before[bodies.rows - 3 : bodies.rows, 0:3]
+    rate, rate_before = bodies.flow[:, L], before[bodies.rows - 3 : bodies.rows, L]
     there = bodies.position - cell.origin
     if simulation.whole:  # where grains were before the step
         there = (there - simulation.dt * bodies.velocity) @ np.linalg.inv(np.eye(3) + simulation.dt * rate).T

@@ -18,6 +18,7 @@ from ..detect.co_moving import Frames
 from ..detect.neighbours import Neighbours, WallList
 from ..detect.pairs import PairList
 from ..events.events import Events
+from ..model.arrays import PER_CONTACT, grain_arrays
 from ..model.bodies import Bodies
 from ..model.recall import recall
 from ..model.spring import Spring, pulls
@@ -37,25 +38,19 @@ if TYPE_CHECKING:
 
 Arrays = dict[str, NDArray[Any]]
 
-BODY = (
-    "position",
-    "radius",
-    "mass",
-    "motion",
-    "orientation",
-    "material",
-    "force",
-    "torque",
-    "gravity",
-    "friction",
-    "id",
-)
+CONTACT = "contact_"  # before the names of arrays of contacts
+ALL_BODIES = ("gravity", "friction")  # arrays of Bodies that are not of single grains
 
 
 def pack(simulation: Simulation) -> tuple[Arrays, str]:
     """The state of a simulation between two steps: arrays, and JSON text."""
     bodies, near, contacts = simulation.bodies, simulation.neighbours, simulation.contacts
-    arrays: Arrays = {name: getattr(bodies, name) for name in BODY}
+    arrays: Arrays = {name: getattr(bodies, name) for name in ALL_BODIES}
+    arrays |= {
+        column.name: getattr(bodies, column.name)
+        for column in grain_arrays()
+        if column.checkpoint and column.where(bodies)
+    }
     arrays |= wall_table.placement(bodies.all_walls)
     arrays |= {
         "skin": near.skin,
@@ -74,11 +69,6 @@ def pack(simulation: Simulation) -> tuple[Arrays, str]:
         "wall_travel": np.array([wall.travel for wall in near.walls]),
         "wall_clear": near.clear,
         "wall_seen_at": np.array([wall.point for wall in near.walls]).reshape(-1, 3),
-        "contact_pairs": contacts.pairs,
-        "contact_geometry": contacts.geometry,
-        "contact_forces": contacts.forces,
-        "contact_image": contacts.image,
-        "contact_memory": contacts.memory,
         "contact_wall_rows": np.array([(rows.start, rows.stop) for rows in contacts.wall_rows]).reshape(-1, 2),
         "motion_before": simulation.motion_before,
     }
@@ -86,10 +76,11 @@ def pack(simulation: Simulation) -> tuple[Arrays, str]:
         arrays["step_sizes"] = simulation.step_sizes
     arrays |= law_table.tables(bodies.laws) | cell_table.tables(bodies) | cell_table.control(bodies)
     if bodies.cell is not None:
-        arrays["image"], arrays["list_vectors"] = bodies.image, near.vectors
-    for name in ("extra", "attraction", "branch"):
-        if (columns := getattr(contacts, name)) is not None:
-            arrays[f"contact_{name}"] = columns
+        arrays["list_vectors"] = near.vectors
+    for column in PER_CONTACT.values():
+        rows = getattr(contacts, column.place)
+        if column.checkpoint and rows is not None:
+            arrays[CONTACT + column.name] = rows[: contacts.count]
     text = {
         "dimension": bodies.dimension,
         "walls": json.loads(wall_table.describe(bodies.all_walls)),
@@ -126,9 +117,10 @@ def unpack(
     groups = {name: slice(*ends) for name, ends in words["groups"].items()}
     kept_laws = words.get("laws", [])
     laws = law_table.rebuild(kept_laws, arrays) if laws is None else laws
-    own: dict[str, Any] = {name: arrays[name] for name in BODY if name in arrays}
-    bodies = Bodies(words["dimension"], **own, walls=walls, groups=groups, laws=laws, cell=cell_table.rebuild(arrays))
-    bodies.image = arrays.get("image", bodies.image)
+    kept = (*ALL_BODIES, *(column.name for column in grain_arrays() if column.checkpoint))
+    own = {name: arrays[name] for name in kept if name in arrays}
+    rest: dict[str, Any] = {"walls": walls, "groups": groups, "laws": laws, "cell": cell_table.rebuild(arrays)}
+    bodies = Bodies.restore(words["dimension"], own, **rest)
     bodies.gravity_function = rebuild_time_functions(words.get("gravity"))
     bodies.springs = [Spring.from_words(spring) for spring in words.get("springs", [])]
     if bodies.cell is not None:
@@ -149,17 +141,11 @@ def unpack(
     simulation.set_clock(clock, auto, arrays.get("step_sizes"))
     simulation.rng.bit_generator.state = words["random"]
     simulation.neighbours = _neighbours(arrays, words["builds"])
-    simulation.contacts = Contacts.restore(
-        arrays["contact_pairs"],
-        arrays["contact_geometry"],
-        arrays["contact_forces"],
-        [slice(int(start), int(stop)) for start, stop in arrays["contact_wall_rows"]],
-        arrays.get("contact_memory") if law_table.describe(laws) == kept_laws else None,  # it is of those laws
-        arrays.get("contact_extra"),
-        arrays.get("contact_attraction"),
-        arrays.get("contact_image"),
-        arrays.get("contact_branch"),
-    )
+    touching = {name: arrays[CONTACT + name] for name in PER_CONTACT if CONTACT + name in arrays}
+    if law_table.describe(laws) != kept_laws:
+        touching.pop("memory", None)  # it is of those laws
+    wall_rows = [slice(int(start), int(stop)) for start, stop in arrays["contact_wall_rows"]]
+    simulation.contacts = Contacts.restore(touching, wall_rows)
     simulation.last_solve = SolveReport(**_known(SolveReport, words["last_solve"]))
     simulation.tally = Tally(**_known(Tally, words["tally"]))
     simulation.restore_step(words["whole"], arrays["motion_before"], words["observers"])

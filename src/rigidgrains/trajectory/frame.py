@@ -137,6 +137,12 @@ class Frame:
         """True when the contacts are those of the step that led here: not at the start, nor after one that failed."""
         return bool(self.figures["whole"])
 
+    def column(self, name: str) -> Array | None:
+        """(n, ...) any array of grains by its name, see model/arrays.py; None if this frame does not have it."""
+        if isinstance(getattr(type(self), name, None), cached_property):
+            return getattr(self, name)  # type: ignore[no-any-return]
+        return self._read(f"PointData/{name}") if self._has(f"PointData/{name}") else None
+
     @cached_property
     def position(self) -> Array:
         """(n, 3) m"""

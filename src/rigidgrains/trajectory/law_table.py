@@ -7,19 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import laws as room
+from ..laws.names import LAWS
 from ..model.law import Law
+from ..runtime.registry import OWN, UnknownName
 from .errors import TrajectoryError
 
 Tables = dict[str, NDArray[np.float64]]
 
 
-OWN = "own."  # before the name of a law that is not of this package, which may have the name of one that is
-
-
 def describe(laws: list[Law]) -> list[str]:
-    """Names of the laws."""
-    return [_name(law) for law in laws]
+    """Names of the laws, see laws/names.py; own.CLASS of those that have none."""
+    return [LAWS.word_of(law) for law in laws]
 
 
 def tables(laws: list[Law]) -> Tables:
@@ -38,25 +36,20 @@ def rebuild(names: list[str], arrays: Tables) -> list[Law]:
 
 
 def _rebuild(name: str, arrays: Tables) -> Law:
-    kind = _ours(name)
+    kind: Any = None
+    if name.partition("/")[0] in LAWS:
+        try:
+            kind = LAWS.find(name)
+        except UnknownName as said:
+            raise TrajectoryError(f"this run used {said}, or pass the laws to resume(): laws=[...]") from None
     own = _place(name, "")
     words: Any = {place.removeprefix(own): table for place, table in arrays.items() if place.startswith(own)}
     if kind is None or not kind.storable:
         told = f"this run used {name.removeprefix(OWN)}, a law of its own"
         raise TrajectoryError(f"{told}; pass the laws to resume() again: laws=[...]")
-    return kind(**words)
-
-
-def _name(law: Law) -> str:
-    name = type(law).__name__
-    return name if type(law) is _ours(name) else OWN + name
-
-
-def _ours(name: str) -> type[Law] | None:
-    """The law of this package that is called so."""
-    kind = getattr(room, name, None)
-    return kind if isinstance(kind, type) and issubclass(kind, Law) and kind is not Law else None
+    return kind(**words)  # type: ignore[no-any-return]
 
 
 def _place(law: str, name: str) -> str:
-    return f"law_{law}_{name}"
+    """Name of the data set of a coefficient; the version of a law is no part of it."""
+    return f"law_{law.partition('/')[0]}_{name}"

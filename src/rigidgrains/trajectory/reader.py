@@ -12,6 +12,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model.arrays import grains_in_frames
 from . import store, verify
 from .checksums import Sums, read_history
 from .errors import TrajectoryError, reading
@@ -19,6 +20,7 @@ from .frame import Contacts, Frame
 from .series import Series
 
 Array = NDArray[Any]
+AXES = {3: "component", 4: "quaternion"}  # of vectors and orientations
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -223,7 +225,7 @@ class Trajectory:
 
     def array(self, name: str, frames: slice = slice(None)) -> Array:
         """(frames, n, ...) one array of several frames, "position" or "velocity" for instance."""
-        rows = [getattr(frame, name) for frame in self[frames]]
+        rows = [self._named(frame, name) for frame in self[frames]]
         if len({len(row) for row in rows}) > 1:
             raise TrajectoryError(f"{self.path}: {name} has not the same length in all frames; read them one by one")
         return np.array(rows)
@@ -234,16 +236,24 @@ class Trajectory:
             import xarray
         except ImportError:
             raise ImportError("to_xarray needs xarray; pip install 'rigidgrains[formats]'") from None
-        vectors = ("position", "velocity", "spin")
-        space = ("frame", "grain", "component")
-        variables: dict[str, Any] = {name: (space, self.array(name)) for name in vectors}
-        turned = space[:2] if self.dimension == 2 else (*space[:2], "quaternion")
-        variables["orientation"] = (turned, self.array("orientation"))
-        variables |= {name: (space[:2], self.array(name)) for name in ("load", "contact_number")}
-        variables |= {name: (("grain",), getattr(self[0], name)) for name in ("radius", "mass", "material")}
+        variables: dict[str, Any] = {}
+        for name, column in grains_in_frames().items():
+            if not column.exported or name == "id" or self[0].column(name) is None:
+                continue
+            rows = self.array(name)
+            inner = ("grain", *(AXES.get(size, f"{name}_component") for size in rows.shape[2:]))
+            once = column.frames == "once" and bool((rows == rows[0]).all())
+            variables[name] = (inner, rows[0]) if once else (("frame", *inner), rows)
         variables |= {name: (("frame",), self.figures(name)) for name in self._figures if name != "time"}
         coordinates = {"time": (("frame",), self.times), "grain": self[0].id, "component": ["x", "y", "z"]}
         return xarray.Dataset(variables, coordinates, attrs={"seed": self.seed, "version": self.version})
+
+    def _named(self, frame: Frame, name: str) -> Array:
+        array = getattr(frame, name, None)
+        array = frame.column(name) if array is None else array
+        if array is None:
+            raise TrajectoryError(f"{self.path}: no array of frame {frame.index} is called {name!r}; see docs of Frame")
+        return np.asarray(array)
 
     @guarded
     def _frame(self, index: int) -> Frame:

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contacts.contacts import removed_part
+from ..model.arrays import PER_CONTACT, grain_arrays, grains_in_frames
 from ..model.bodies import S
 from ..model.cell import IMAGES
+from ..model.columns import GAP, MU, N_X, R_N, R_X, V
 from ..observe.history import figures
 from ..runtime.compiled import kernel
 from ..simulation import figures as measure
@@ -47,36 +49,36 @@ def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[s
         load = measure.loads(bodies, contacts).astype(precision, copy=False)
         _count_contacts(contacts.pairs, contacts.forces, number)
     velocity, velocity_before = cell_table.velocities(simulation)
-    data = {
-        "orientation": bodies.orientation,
+    arrays: dict[str, Array] = {
         "velocity": velocity,
         "spin": _over(bodies.motion[:n, S], bodies.radius, precision),
         "load": load,
+        "contact_number": number,
+        "external_force": _whole(bodies.external_force, n),
     }
     if full:
-        data |= {"velocity_before": velocity_before, "spin_before": _over(before[:n, S], bodies.radius, precision)}
+        arrays |= {"velocity_before": velocity_before, "spin_before": _over(before[:n, S], bodies.radius, precision)}
         if bodies.flows:
-            data |= {"peculiar_velocity": bodies.velocity, "peculiar_velocity_before": before[:n, 0:3]}
+            arrays |= {"peculiar_velocity": bodies.velocity, "peculiar_velocity_before": before[:n, V]}
+    if bodies.springs:
+        arrays["spring_force"] = _whole(bodies.pull, n)
+    if len(bodies.torque):
+        arrays["external_torque"] = bodies.torque
+    declared = grains_in_frames()
+    arrays |= {
+        column.name: column.of(bodies) for column in grain_arrays() if column.name in declared and column.where(bodies)
+    }
     cloud = Cloud(
         simulation.time,
-        bodies.position,
-        data=data | {"contact_number": number},
-        once={
-            **({} if bodies.cell is None else {"image": bodies.image}),
-            **({"spring_force": _whole(bodies.pull, n)} if bodies.springs else {}),
-            "radius": bodies.radius,
-            "id": bodies.id,
-            "mass": bodies.mass,
-            "material": bodies.material,
-            "external_force": _whole(bodies.external_force, n),
-            **({"external_torque": bodies.torque} if len(bodies.torque) else {}),
-        },
+        arrays.pop("position"),
+        data={name: array for name, array in arrays.items() if declared[name].frames == "every"},
+        once={name: array for name, array in arrays.items() if declared[name].frames == "once"},
         precision=precision,
         scalars=scalars,
         tables=wall_table.placement(bodies.walls)
         | {
-            "wall_velocity": bodies.motion[walls, 0:3],
-            "wall_velocity_before": before[walls, 0:3],
+            "wall_velocity": bodies.motion[walls, V],
+            "wall_velocity_before": before[walls, V],
             "wall_force": measure.forces_on_walls(bodies, contacts) if whole else np.zeros((len(bodies.walls), 3)),
         },
         tables_once={"gravity": bodies.gravity[None], "friction": bodies.friction}
@@ -118,6 +120,9 @@ def contacts(simulation: Simulation, *, precision: type) -> Cloud:
         force[:] = rows.force
     if bodies.laws:
         data |= {name: array.astype(precision, copy=False) for name, array in rows.law_columns(bodies, count).items()}
+    for column in PER_CONTACT.values():
+        if column.frames != "never":
+            data[column.name] = getattr(rows, column.place)[:count]
     return Cloud(simulation.time, point, data=data)
 
 
@@ -132,27 +137,26 @@ def _whole(forces: Array, n: int) -> Array:
 
 
 @kernel
-def _count_contacts(pairs, forces, number):  # type: ignore[no-untyped-def]
+def _count_contacts(pairs, forces, number):
     """Force-carrying contacts of each grain; walls are beyond the end."""
     for c in range(len(pairs)):
-        if forces[c, 0] > 0.0:
+        if forces[c, R_N] > 0.0:
             number[pairs[c, 0]] += 1
             if pairs[c, 1] < number.size:
                 number[pairs[c, 1]] += 1
 
 
 @kernel
-def _record(pair, geometry, forces, position, radius, point, normal, force, gap, status):  # type: ignore[no-untyped-def]
+def _record(pair, geometry, forces, position, radius, point, normal, force, gap, status):
     """Contact point, normal, force on body 1, gap and status of each candidate."""
     for c in range(len(pair)):
         i = pair[c, 0]
-        reach = radius[i] + 0.5 * geometry[c, 7]
-        r_n, r_tt = forces[c, 0], 0.0
+        reach = radius[i] + 0.5 * geometry[c, GAP]
+        r_n, r_tt = forces[c, R_N], 0.0
         for k in range(3):
-            normal[c, k] = geometry[c, k]
-            point[c, k] = position[i, k] + reach * geometry[c, k]
-            force[c, k] = r_n * geometry[c, k] + forces[c, 1 + k]
-            r_tt += forces[c, 1 + k] ** 2
-        gap[c] = geometry[c, 7]
-        limit = SLIDES * geometry[c, 6] * r_n
+            n, r_t = geometry[c, N_X + k], forces[c, R_X + k]
+            normal[c, k], point[c, k], force[c, k] = n, position[i, k] + reach * n, r_n * n + r_t
+            r_tt += r_t**2
+        gap[c] = geometry[c, GAP]
+        limit = SLIDES * geometry[c, MU] * r_n
         status[c] = OPEN if not r_n > 0.0 else SLIDING if r_tt >= limit * limit else STICKING

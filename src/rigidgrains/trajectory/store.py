@@ -29,6 +29,7 @@ import numpy as np
 
 from ..files.hdf5 import ForeignData, check_contained
 from ..files.outputs import check_outputs
+from ..model.arrays import contacts_in_frames, grains_in_frames
 from ..runtime.version import __version__
 from . import verify
 from .atomic import AtomicFile
@@ -41,15 +42,8 @@ FORMAT = "rigidgrains trajectory"
 FORMAT_VERSION = 1
 SUFFIX = ".vtkhdf"
 UNITS = {
-    "Points": "m", "orientation": "rad in 2D, quaternion (w, x, y, z) in 3D", "velocity": "m/s", "spin": "rad/s",
-    "velocity_before": "m/s", "spin_before": "rad/s", "radius": "m", "mass": "kg", "load": "N", "external_force": "N",
-    "spring_force": "N", "external_torque": "N m",
-    "contact_number": "1", "id": "1", "material": "row of friction", "pair": "rows of grains; n + w is wall w",
-    "normal": "1", "gap": "m", "force": "N", "status": "0 open, 1 sticking, 2 sliding",
-    "image": "cells; body 1 is met at its position + image . cell_vectors", "cell_vectors": "m", "cell_origin": "m",
-    "cell_rate": "1/s", "cell_rate_before": "1/s", "cell_stress": "Pa; N/m in 2D", "cell_mobility": "1/(kg m^2)",
-    "peculiar_velocity": "m/s", "peculiar_velocity_before": "m/s",
-    "mu": "1", "to_close": "m", "rebound": "m/s", "attraction": "N", "torque": "N m",
+    "Points": "m", "cell_vectors": "m", "cell_origin": "m", "cell_rate": "1/s", "cell_rate_before": "1/s",
+    "cell_stress": "Pa; N/m in 2D", "cell_mobility": "1/(kg m^2)",
 }  # fmt: skip
 TRIES, PAUSE = 10, 0.05  # while a writer is at work, a reader may meet it within a commit
 PATIENCE = 10  # times as many where there is one
@@ -75,11 +69,17 @@ def _empty() -> bytes:
     # A superblock of version 2 has no mark for open files, which would keep viewers out while a run goes on.
     with h5py.File(content, "w", libver=("v108", "v108")) as file:
         file.attrs["format"], file.attrs["format_version"] = FORMAT, FORMAT_VERSION
-        file.attrs["version"], file.attrs["units"] = __version__, json.dumps(UNITS)
+        file.attrs["version"], file.attrs["units"] = __version__, json.dumps(_units())
         for name in ("checkpoint", "frames", "history", "texts", "walls"):
             file.create_group(name)
         file.create_dataset(FRAMES, (0,), np.uint32, maxshape=(None,), chunks=(256,))
     return content.getvalue()
+
+
+def _units() -> dict[str, str]:
+    """Of all that a frame may hold, by name."""
+    columns = {name: column for name, column in grains_in_frames().items() if name != "position"} | contacts_in_frames()
+    return UNITS | {name: column.unit or column.note or "1" for name, column in columns.items()}
 
 
 def publish(atomic: AtomicFile, path: Path) -> None:

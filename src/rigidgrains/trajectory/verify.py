@@ -12,6 +12,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model.arrays import Column, contacts_in_frames, grains_in_frames
 from .checksums import FRAMES
 from .errors import Mismatch
 from .series import Series
@@ -19,38 +20,20 @@ from .series import Series
 Array = NDArray[Any]
 Shape = tuple[int | str, ...]  # letters stand for lengths that must agree
 
-SPHERE, VECTORS, NUMBERS, WALLS, TABLE = ("n", 4), ("n", 3), ("n",), ("w", 3), ("k", "k")
+WALLS, TABLE = ("w", 3), ("k", "k")
 OF_CELL = {"vectors": (3, 3), "origin": (1, 3), "rate": (3, 3), "stress": (3, 3)}
 OF_CELL |= {"rate_before": (3, 3), "mobility": (3, 5)}
-FLOATS: dict[str, Shape] = {
-    **dict.fromkeys(["VTKHDF/Points", "contacts/Points"], VECTORS),
-    **dict.fromkeys([f"VTKHDF/PointData/{name}" for name in ("radius", "mass", "load")], NUMBERS),
+FIELDS: dict[str, tuple[str, Shape]] = {
+    **{f"cell_{name}": ("f", shape) for name, shape in OF_CELL.items()},
     **{
-        f"VTKHDF/PointData/{name}{when}": VECTORS
-        for name in ("velocity", "spin", "peculiar_velocity")
-        for when in ("", "_before")
-    },
-    **dict.fromkeys(
-        [f"VTKHDF/PointData/{name}" for name in ("external_force", "external_torque", "spring_force")], VECTORS
-    ),
-    **dict.fromkeys([f"contacts/PointData/{name}" for name in ("normal", "force", "torque", "rebound")], VECTORS),
-    **dict.fromkeys([f"contacts/PointData/{name}" for name in ("gap", "mu", "to_close", "attraction")], NUMBERS),
-    **{f"VTKHDF/FieldData/cell_{name}": shape for name, shape in OF_CELL.items()},
-    **{
-        f"VTKHDF/FieldData/wall_{name}": WALLS
+        f"wall_{name}": ("f", WALLS)
         for name in ("point", "normal", "along", "about", "spin", "load", "velocity", "velocity_before", "force")
     },
-    "VTKHDF/FieldData/gravity": (1, 3),
-    "VTKHDF/FieldData/friction": TABLE,
+    "gravity": ("f", (1, 3)),
+    "friction": ("f", TABLE),
+    "cell_periodic": ("iu", (1, 3)),
 }
-WHOLE: dict[str, Shape] = {
-    **dict.fromkeys([f"VTKHDF/PointData/{name}" for name in ("contact_number", "id", "material")], NUMBERS),
-    "VTKHDF/PointData/image": VECTORS,
-    "VTKHDF/FieldData/cell_periodic": (1, 3),
-    "contacts/PointData/pair": ("n", 2),
-    "contacts/PointData/status": NUMBERS,
-    "contacts/PointData/image": VECTORS,
-}
+POINTS = Column(name="Points", row=(3,))
 
 
 def frames(file: h5py.File) -> int:
@@ -78,10 +61,11 @@ def shape(file: h5py.File, name: str, index: int, found: Array) -> None:
     """An array of a frame is of the kind, and has the rows, that its name says."""
     group, kind, short = (*name.split("/"), "")[:3]
     sizes = {"n": _count(file[f"{group}/NumberOfPoints"][index])}
-    if short == "orientation":
-        check(short, found, "f", NUMBERS if dimension(file.attrs["dimension"]) == 2 else SPHERE, sizes)
-    elif name in FLOATS or name in WHOLE:
-        check(short or kind, found, "f" if name in FLOATS else "iu", (FLOATS | WHOLE)[name], sizes)
+    declared = grains_in_frames() if group == "VTKHDF" else contacts_in_frames()
+    if column := POINTS if kind == "Points" else declared.get(short) if kind == "PointData" else None:
+        check(short or kind, found, column.kinds, ("n", *column.shape(dimension(file.attrs["dimension"]))), sizes)
+    elif kind == "FieldData" and short in FIELDS:
+        check(short, found, *FIELDS[short], sizes)
     elif short.startswith("law_"):
         check(short, found, "f", TABLE, sizes)
 
@@ -89,7 +73,8 @@ def shape(file: h5py.File, name: str, index: int, found: Array) -> None:
 def values(file: h5py.File, name: str, index: int, found: Array) -> None:
     """Of a frame: sizes that are some, and no material, wall or grain that is not there."""
     short = name.rpartition("/")[2]
-    if short in ("radius", "mass"):
+    column = grains_in_frames().get(short) if name.startswith("VTKHDF/PointData/") else None
+    if column is not None and column.values == "positive":
         positive(short, found)
     elif short == "material":
         within(short, found, _count(file["VTKHDF/Steps/FieldDataSizes/friction"][index][1]))
@@ -120,6 +105,11 @@ def within(name: str, found: Array, stop: int, start: int = 0) -> None:
 def positive(name: str, found: Array) -> None:
     if found.size and not (found.min() > 0.0 and found.max() < np.inf):
         raise Mismatch(f"{name} goes from {found.min():g} to {found.max():g}, and should be positive and finite")
+
+
+def finite(name: str, found: Array) -> None:
+    if not np.isfinite(found).all():
+        raise Mismatch(f"{name} has numbers that are not finite")
 
 
 def _count(number: Any) -> int:

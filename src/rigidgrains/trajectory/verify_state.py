@@ -8,35 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model.arrays import PER_CONTACT, grain_arrays
 from ..model.cell import IMAGES
+from ..model.columns import INV_MASS, INV_SPIN
 from .errors import Mismatch
-from .verify import NUMBERS, OF_CELL, SPHERE, TABLE, VECTORS, WALLS, Shape, check, dimension, positive, within
+from .verify import OF_CELL, TABLE, WALLS, Shape, check, dimension, finite, positive, within
 
 Array = NDArray[Any]
 
-FINITE = (
-    "position",
-    "motion",
-    "orientation",
-    "force",
-    "torque",
-    "gravity",
-    "contact_forces",
-    "motion_before",
-    "reference",
-)
+FINITE = ("gravity", "motion_before", "reference")
 STATE: dict[str, tuple[str, Shape]] = {
-    "position": ("f", VECTORS),
-    "radius": ("f", NUMBERS),
-    "mass": ("f", NUMBERS),
-    "motion": ("f", ("b", 8)),
-    "material": ("iu", NUMBERS),
-    "force": ("f", ("p", 3)),
-    "torque": ("f", ("t", 3)),
     "gravity": ("f", (3,)),
     "friction": ("f", TABLE),
-    "id": ("iu", NUMBERS),
-    "image": ("iu", VECTORS),
     "motion_before": ("f", ("b", "x")),
     "step_sizes": ("f", ("s",)),
     "skin": ("f", ("m",)),
@@ -55,11 +38,6 @@ STATE: dict[str, tuple[str, Shape]] = {
     "wall_travel": ("f", ("lists",)),
     "wall_clear": ("f", ("lists", "y")),
     "wall_seen_at": ("f", ("lists", 3)),
-    "contact_pairs": ("iu", ("c", 2)),
-    "contact_geometry": ("f", ("c", 8)),
-    "contact_forces": ("f", ("c", "columns")),
-    "contact_image": ("iu", ("c",)),
-    "contact_memory": ("f", ("remembered", "z")),
     "contact_wall_rows": ("iuf", ("touched", 2)),  # of no kind without walls
     "list_vectors": ("f", (3, 3)),
     **{f"cell_{name}": ("iuf", shape) for name, shape in OF_CELL.items()},
@@ -70,33 +48,22 @@ STATE: dict[str, tuple[str, Shape]] = {
 def state(arrays: dict[str, Array], text: str) -> None:
     """Raise unless the arrays and the text of a checkpoint fit each other, and every index has its place."""
     words = json.loads(text)
-    flat = dimension(words["dimension"]) == 2
     sizes: dict[str, int] = {"w": len(words["walls"])}
+    _grains(arrays, dimension(words["dimension"]), sizes)
+    _contacts(arrays, sizes)
     for name, (kinds, shape) in STATE.items():
         if name in arrays:
             check(name, arrays[name], kinds, shape, sizes)
-    check("orientation", arrays["orientation"], "f", NUMBERS if flat else SPHERE, sizes)
     for name, found in arrays.items():
         if name.startswith("law_"):
             check(name, found, "f", TABLE, {} if found.size == 1 else sizes)  # a number stands for all materials
-        if name in FINITE and not np.isfinite(found).all():
-            raise Mismatch(f"{name} has numbers that are not finite")
-    if sizes["columns"] not in (4, 7):  # without and with torques
-        raise Mismatch(f"contact_forces has {sizes['columns']} columns, and should have 4 or 7")
+        if name in FINITE:
+            finite(name, found)
     n, c, pairs, near = (sizes[letter] for letter in ("n", "c", "pairs", "near"))
-    for name in ("radius", "mass"):
-        positive(name, arrays[name])
-    positive("mobility", arrays["motion"][:n, 6])
-    if (slowest := arrays["motion"][:n, 7].min(initial=0.0)) < 0.0:  # 0 for a grain that cannot turn
+    positive("mobility", arrays["motion"][:n, INV_MASS])
+    if (slowest := arrays["motion"][:n, INV_SPIN].min(initial=0.0)) < 0.0:  # 0 for a grain that cannot turn
         raise Mismatch(f"mobility of turning goes down to {slowest:g}, and should not be negative")
-    for name, letter, full in (
-        ("skin", "m", n),
-        ("force", "p", n),
-        ("torque", "t", n),
-        ("contact_memory", "remembered", c),
-    ):
-        if sizes.get(letter, 0) not in (0, full):
-            raise Mismatch(f"{name} has {sizes[letter]} rows, and should have {full}")
+    _none_or_all("skin", arrays["skin"], n)
     if sizes["b"] < n + len(_present(words)) or sizes["x"] < 6:
         raise Mismatch(f"motion has {sizes['b']} rows for {n} grains and {len(_present(words))} walls")
     within("material", arrays["material"], sizes["k"])
@@ -118,6 +85,45 @@ def state(arrays: dict[str, Array], text: str) -> None:
         start, stop = ends
         if not 0 <= start <= stop <= n:
             raise Mismatch(f"group {name} goes from {start} to {stop}, and there are {n} grains")
+
+
+def _grains(arrays: dict[str, Array], dimension: int, sizes: dict[str, int]) -> None:
+    """Raise unless arrays of grains are as model/arrays.py declares them; those of earlier files may be missing."""
+    for column in grain_arrays():
+        if column.name not in arrays or not column.checkpoint:
+            continue
+        found = arrays[column.name]
+        rows = "b" if column.walls else column.name if column.sparse else "n"
+        check(column.name, found, column.kinds, (rows, *column.shape(dimension)), sizes)
+        if column.sparse:
+            _none_or_all(column.name, found, sizes["n"])
+        if column.values == "finite":
+            finite(column.name, found)
+        elif column.values == "positive":
+            positive(column.name, found)
+
+
+def _contacts(arrays: dict[str, Array], sizes: dict[str, int]) -> None:
+    """The same for the rows of contacts."""
+    for column in PER_CONTACT.values():
+        name = f"contact_{column.name}"
+        if name not in arrays or not column.checkpoint:
+            continue
+        found, width = arrays[name], column.shape(0)
+        of_laws = not column.widths and any(isinstance(size, str) for size in width)  # of no rows without laws
+        check(name, found, column.kinds, (name if of_laws else "c", *width), sizes)
+        if of_laws:
+            _none_or_all(name, found, sizes["c"])
+        if column.widths and found.shape[1] not in column.widths:
+            told = " or ".join(map(str, column.widths))
+            raise Mismatch(f"{name} has {found.shape[1]} columns, and should have {told}")
+        if column.values == "finite":
+            finite(name, found)
+
+
+def _none_or_all(name: str, found: Array, rows: int) -> None:
+    if len(found) not in (0, rows):
+        raise Mismatch(f"{name} has {len(found)} rows, and should have {rows}")
 
 
 def _present(words: dict[str, Any]) -> list[int]:

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.shapes import Cylinder, Plane, Plate
+from ..model.shapes import SHAPES, Cylinder, Plate
 from ..model.time_functions import rebuild_time_function, rebuild_time_functions, words_of
 from ..model.walls import Drive, Wall
+from ..runtime.registry import UnknownName
 from .errors import Mismatch
 
 Array = NDArray[np.float64]
@@ -51,11 +52,8 @@ def rebuild(text: str, at: dict[str, Array]) -> list[Wall]:
 
 def _describe(wall: Wall) -> dict[str, Any]:
     shape: Any = wall.shape
-    words: dict[str, Any] = {"name": wall.name, "shape": type(shape).__name__.lower(), "material": int(wall.material)}
-    if isinstance(shape, Plate):
-        words["half"] = [float(half) for half in shape.half]
-    if isinstance(shape, Cylinder):
-        words |= {"radius": float(shape.radius), "inside": bool(shape.inside), "half": float(shape.half)}
+    words: dict[str, Any] = {"name": wall.name, "shape": SHAPES.word_of(shape), "material": int(wall.material)}
+    words |= shape.words()
     if wall.guided:
         constant = wall.load_function is None and wall.stress is None
         words |= {"mass": float(wall.mass), "load": float(wall.load) if constant else 0.0}
@@ -79,17 +77,12 @@ def _describe(wall: Wall) -> dict[str, Any]:
 
 
 def _rebuild(words: dict[str, Any], at: dict[str, Array]) -> Wall:
-    shape: Any
     point, normal, about = at["wall_point"], at["wall_normal"], at["wall_about"]
-    if words["shape"] == "plane":
-        shape = Plane(point, normal)
-    elif words["shape"] == "plate":
-        first, second = words["half"]
-        shape = Plate(point, normal, at["wall_along"], (float(first), float(second)))
-    elif words["shape"] == "cylinder":
-        shape = Cylinder(point, normal, float(words["radius"]), bool(words["inside"]), float(words["half"]))
-    else:
-        raise Mismatch(f"it has a wall of the unknown shape {words['shape']!r}")
+    try:
+        kind = SHAPES.find(str(words["shape"]))
+    except UnknownName as said:
+        raise Mismatch(f"it has a wall of the unknown shape {words['shape']!r} ({said})") from None
+    shape = kind.from_words(words, point, normal, at["wall_along"])
     functions = {name: rebuild_time_functions(words.get(name)) for name in TIME_FUNCTIONS}
     turns = functions["turn"] is not None or functions["rate"] is not None
     drive = Drive(

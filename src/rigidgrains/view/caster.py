@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model.columns import X, Y, Z
+from ..model.vectors import difference, vector
 from ..runtime.compiled import kernel, law
 
 Array = NDArray[Any]
@@ -20,6 +22,8 @@ LIGHT = np.array([-0.42, 0.60, 0.68]) / math.sqrt(0.42**2 + 0.60**2 + 0.68**2)
 FINER = 2  # rays along each side of a pixel
 TILE = 4  # pixels a side, over which the ambient shadow is looked for in different directions and then averaged
 TURNS = TILE * TILE
+ROWS, COLUMNS = range(2)  # of the steps from a pixel
+GLASS = (0.42, 0.50, 0.60)  # colour of sheets
 
 
 @dataclass
@@ -63,7 +67,7 @@ def cast(solids: Solids, low: Array, step: float, width: int, height: int, *, gr
         shade = np.ones(shape, np.float32)
         _ambient(depth, _spirals(min(max(grain / step, 2.0), 60.0)), grain, shade)
         _finish(image, depth, shade, 0.5 * grain, near, max(near - far, 1e-300), haze)
-    for sheet in sorted(solids.sheets, key=lambda sheet: float(sheet[:, 2].mean())):
+    for sheet in sorted(solids.sheets, key=lambda sheet: float(sheet[:, Z].mean())):
         _sheet(_plain(sheet), low, step, image, depth)
     return image.reshape(height, FINER, width, FINER, 3).mean(axis=(1, 3))[::-1]
 
@@ -73,7 +77,7 @@ def _plain(array: Array) -> Array:
 
 
 def _front_first(centre: Array, radius: Array, colour: Array) -> tuple[Array, Array, Array]:
-    order = np.argsort(-centre[:, 2], kind="stable")
+    order = np.argsort(-centre[:, Z], kind="stable")
     return _plain(centre[order]), _plain(radius[order]), _plain(colour[order])
 
 
@@ -86,7 +90,7 @@ def _spirals(reach: float, count: int = 12) -> Array:
 
 
 @law
-def _lit(a, b, c, light):  # type: ignore[no-untyped-def]
+def _lit(a, b, c, light):
     """Brightness and highlight of a surface with unit normal (a, b, c)."""
     towards = a * light[0] + b * light[1] + c * light[2]
     diffuse = 0.5 + 0.5 * towards  # wraps around, so that no side is black
@@ -96,15 +100,15 @@ def _lit(a, b, c, light):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _spheres(centre, radius, colour, low, step, light, image, depth):  # type: ignore[no-untyped-def]
+def _spheres(centre, radius, colour, low, step, light, image, depth):
     """Fill the pixels of each sphere that nothing nearer hides."""
     height, width = depth.shape
     for i in range(radius.size):
-        x, y, z, r = centre[i, 0], centre[i, 1], centre[i, 2], radius[i]
-        for row in range(max(0, int((y - r - low[1]) / step)), min(height, int((y + r - low[1]) / step) + 1)):
-            b = (low[1] + (row + 0.5) * step - y) / r
-            for column in range(max(0, int((x - r - low[0]) / step)), min(width, int((x + r - low[0]) / step) + 1)):
-                a = (low[0] + (column + 0.5) * step - x) / r
+        (x, y, z), r = vector(centre, i), radius[i]
+        for row in range(max(0, int((y - r - low[Y]) / step)), min(height, int((y + r - low[Y]) / step) + 1)):
+            b = (low[Y] + (row + 0.5) * step - y) / r
+            for column in range(max(0, int((x - r - low[X]) / step)), min(width, int((x + r - low[X]) / step) + 1)):
+                a = (low[X] + (column + 0.5) * step - x) / r
                 c = 1.0 - a * a - b * b
                 if c <= 0.0:
                     continue
@@ -118,13 +122,13 @@ def _spheres(centre, radius, colour, low, step, light, image, depth):  # type: i
 
 
 @kernel
-def _tubes(start, end, thickness, tint, low, step, light, image, depth):  # type: ignore[no-untyped-def]
+def _tubes(start, end, thickness, tint, low, step, light, image, depth):
     """Fill the pixels of the curved side of each tube; its ends are spheres."""
     height, width = depth.shape
     for i in range(thickness.size):
         r = thickness[i]
-        x, y, z = start[i, 0], start[i, 1], start[i, 2]
-        ux, uy, uz = end[i, 0] - x, end[i, 1] - y, end[i, 2] - z
+        x, y, z = vector(start, i)
+        ux, uy, uz = difference(end, i, start, i)
         length = math.sqrt(ux * ux + uy * uy + uz * uz)
         if length == 0.0:
             continue
@@ -132,12 +136,12 @@ def _tubes(start, end, thickness, tint, low, step, light, image, depth):  # type
         across = 1.0 - uz * uz
         if across < 1e-9:  # seen along its axis: its ends hide it
             continue
-        bottom, top = min(y, end[i, 1]) - r, max(y, end[i, 1]) + r
-        left, right = min(x, end[i, 0]) - r, max(x, end[i, 0]) + r
-        for row in range(max(0, int((bottom - low[1]) / step)), min(height, int((top - low[1]) / step) + 1)):
-            dy = low[1] + (row + 0.5) * step - y
-            for column in range(max(0, int((left - low[0]) / step)), min(width, int((right - low[0]) / step) + 1)):
-                dx = low[0] + (column + 0.5) * step - x
+        bottom, top = min(y, end[i, Y]) - r, max(y, end[i, Y]) + r
+        left, right = min(x, end[i, X]) - r, max(x, end[i, X]) + r
+        for row in range(max(0, int((bottom - low[Y]) / step)), min(height, int((top - low[Y]) / step) + 1)):
+            dy = low[Y] + (row + 0.5) * step - y
+            for column in range(max(0, int((left - low[X]) / step)), min(width, int((right - low[X]) / step) + 1)):
+                dx = low[X] + (column + 0.5) * step - x
                 q = dx * ux + dy * uy
                 inside = (uz * q) ** 2 - across * (dx * dx + dy * dy - q * q - r * r)
                 if inside <= 0.0:
@@ -153,7 +157,7 @@ def _tubes(start, end, thickness, tint, low, step, light, image, depth):  # type
 
 
 @kernel
-def _ambient(depth, spirals, unit, shade):  # type: ignore[no-untyped-def]
+def _ambient(depth, spirals, unit, shade):
     """Darken pixels whose surroundings are nearer to the eye: crevices, and what lies below others."""
     height, width = depth.shape
     for row in range(height):
@@ -164,8 +168,8 @@ def _ambient(depth, spirals, unit, shade):  # type: ignore[no-untyped-def]
             steps = spirals[(7 * (TILE * (row % TILE) + column % TILE)) % TURNS]
             hidden = 0.0
             for k in range(len(steps)):
-                i = min(max(row + steps[k, 0], 0), height - 1)
-                j = min(max(column + steps[k, 1], 0), width - 1)
+                i = min(max(row + steps[k, ROWS], 0), height - 1)
+                j = min(max(column + steps[k, COLUMNS], 0), width - 1)
                 above = (depth[i, j] - here) / unit
                 if above > 0.0:
                     hidden += min(above, 1.0)
@@ -173,7 +177,7 @@ def _ambient(depth, spirals, unit, shade):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _finish(image, depth, shade, near_by, near, span, haze):  # type: ignore[no-untyped-def]
+def _finish(image, depth, shade, near_by, near, span, haze):
     """Apply the ambient shade, averaged over a tile of the same surface, then the haze."""
     height, width = depth.shape
     for row in range(height):
@@ -194,7 +198,7 @@ def _finish(image, depth, shade, near_by, near, span, haze):  # type: ignore[no-
 
 
 @kernel
-def _sheet(corners, low, step, image, depth):  # type: ignore[no-untyped-def]
+def _sheet(corners, low, step, image, depth):
     """Lay a translucent convex polygon over what is behind it; glass looks denser from the side."""
     height, width = depth.shape
     count = len(corners)
@@ -209,13 +213,13 @@ def _sheet(corners, low, step, image, depth):  # type: ignore[no-untyped-def]
         return
     opaque = min(0.25, 0.055 / max(abs(nz) / size, 0.1))
     turn = 1.0 if nz > 0.0 else -1.0
-    left, right = corners[:, 0].min(), corners[:, 0].max()
-    bottom, top = corners[:, 1].min(), corners[:, 1].max()
-    x0, y0, z0 = corners[0, 0], corners[0, 1], corners[0, 2]
-    for row in range(max(0, int((bottom - low[1]) / step)), min(height, int((top - low[1]) / step) + 1)):
-        y = low[1] + (row + 0.5) * step
-        for column in range(max(0, int((left - low[0]) / step)), min(width, int((right - low[0]) / step) + 1)):
-            x = low[0] + (column + 0.5) * step
+    left, right = corners[:, X].min(), corners[:, X].max()
+    bottom, top = corners[:, Y].min(), corners[:, Y].max()
+    x0, y0, z0 = vector(corners, 0)
+    for row in range(max(0, int((bottom - low[Y]) / step)), min(height, int((top - low[Y]) / step) + 1)):
+        y = low[Y] + (row + 0.5) * step
+        for column in range(max(0, int((left - low[X]) / step)), min(width, int((right - low[X]) / step) + 1)):
+            x = low[X] + (column + 0.5) * step
             inside = True
             for k in range(count):
                 p, q = corners[k], corners[(k + 1) % count]
@@ -223,6 +227,5 @@ def _sheet(corners, low, step, image, depth):  # type: ignore[no-untyped-def]
                     inside = False
                     break
             if inside and z0 - (nx * (x - x0) + ny * (y - y0)) / nz > depth[row, column]:
-                image[row, column, 0] += opaque * (0.42 - image[row, column, 0])
-                image[row, column, 1] += opaque * (0.50 - image[row, column, 1])
-                image[row, column, 2] += opaque * (0.60 - image[row, column, 2])
+                for k in range(3):
+                    image[row, column, k] += opaque * (GLASS[k] - image[row, column, k])

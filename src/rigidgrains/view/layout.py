@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
+from ..model.columns import Y
 from .camera import Camera
 from .colours import Scale, prefixed
 from .picture import Picture
@@ -148,9 +149,9 @@ def add_axes_cross(figure: Figure, layout: Layout, camera: Camera) -> None:
     width, height = figure.get_size_inches()
     arrows = 0.30 * camera.rows[:2].T
     x0 = layout.rectangle[0] + layout.rectangle[2] - 0.45
-    y0 = layout.rectangle[1] - 0.40 - min(0.0, float(arrows[:, 1].min()))
+    y0 = layout.rectangle[1] - 0.40 - min(0.0, float(arrows[:, Y].min()))
     if not layout.beside:
-        x0, y0 = layout.rectangle[0] + 3.0, 0.25 - min(0.0, float(arrows[:, 1].min()))
+        x0, y0 = layout.rectangle[0] + 3.0, 0.25 - min(0.0, float(arrows[:, Y].min()))
     for name, arrow in zip("xyz", arrows):
         if np.linalg.norm(arrow) < 0.03:  # points to the eye
             continue

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from ..model.columns import X, Y
 from ..trajectory.frame import Frame
 from .camera import Camera
 from .colours import amount, prefixed
@@ -37,7 +38,7 @@ def rose(axes: Axes, frame: Frame) -> None:
     """Directions of contacts among grains, both ways; in 3D as seen from the front. Dashed: no direction preferred."""
     normal = np.asarray(frame.contacts.normal[between_grains(frame)], float)
     seen = normal if frame.dimension == 2 else Camera.looking("front", frame.gravity).project(normal)
-    angle = np.arctan2(seen[:, 1], seen[:, 0])
+    angle = np.arctan2(seen[:, Y], seen[:, X])
     angle = np.mod(np.concatenate([angle, angle + np.pi]), 2.0 * np.pi)
     width = 2.0 * np.pi / SECTORS
     count, edges = np.histogram(angle, SECTORS, (0.0, 2.0 * np.pi))

@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, Polygon
 from numpy.typing import NDArray
 
+from ..model.columns import X, Y
 from ..model.shapes import Cylinder, Plane, Plate
 from ..model.walls import Wall
 from .extent import Box
@@ -44,7 +45,7 @@ def wall_artists(walls: list[Wall], box: Box) -> Iterator[Artist]:
 
 
 def _line(line: Array, width: float, name: str) -> Line2D:
-    return Line2D(line[:, 0], line[:, 1], color=WALL, lw=width, solid_capstyle="round", zorder=4, gid=name)
+    return Line2D(line[:, X], line[:, Y], color=WALL, lw=width, solid_capstyle="round", zorder=4, gid=name)
 
 
 def _ends(plane: Plane, along: Array, planes: list[tuple[Array, Array]], reach: float) -> tuple[float, float]:

@@ -84,7 +84,7 @@ class BlockRows:
 
 
 @kernel
-def contact_velocity(c, start, column, block, q, r):  # type: ignore[no-untyped-def]
+def contact_velocity(c, start, column, block, q, r):
     """u of one contact, its own impulse included."""
     u_n, u_1, u_2 = q[c, 0], q[c, 1], q[c, 2]
     for k in range(start[c], start[c + 1]):
@@ -97,7 +97,7 @@ def contact_velocity(c, start, column, block, q, r):  # type: ignore[no-untyped-
 
 
 @kernel
-def sweep(sequence, start, column, block, own, q, mu, r):  # type: ignore[no-untyped-def]
+def sweep(sequence, start, column, block, own, q, mu, r):
     """Update the contacts of a sequence one after another, each new impulse stored at once.
 
     Its own impulse is taken out with the symmetric part of its block: where sweeps come to rest, W itself counts.
@@ -113,14 +113,14 @@ def sweep(sequence, start, column, block, own, q, mu, r):  # type: ignore[no-unt
 
 
 @kernel
-def velocity(start, column, block, q, r, u):  # type: ignore[no-untyped-def]
+def velocity(start, column, block, q, r, u):
     """u = W r + q."""
     for c in range(len(r)):
         u[c, 0], u[c, 1], u[c, 2] = contact_velocity(c, start, column, block, q, r)
 
 
 @kernel
-def natural_map(r, u, mu, scale):  # type: ignore[no-untyped-def]
+def natural_map(r, u, mu, scale):
     """|r - P(r - u')| over all contacts, with r in units of velocity, r * scale.
 
     u' = u + mu |u_t| n is De Saxce's velocity, P the projection onto Coulomb's cone |r_t| <= mu r_n.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...model.shapes import Cylinder, Plane, Plate
+from ...model.shapes import SHAPES, Cylinder, Plane, Plate
 from ...model.walls import Wall
 from ...trajectory.frame import Frame
 
@@ -31,7 +31,7 @@ def cell_words(frame: Frame) -> dict[str, Any] | None:
 
 def _words(wall: Wall) -> dict[str, Any]:
     shape = wall.shape
-    words: dict[str, Any] = {"name": wall.name, "shape": type(shape).__name__.lower(), "point": _numbers(shape.point)}
+    words: dict[str, Any] = {"name": wall.name, "shape": SHAPES.word_of(shape), "point": _numbers(shape.point)}
     if wall.guided:
         words["guided"] = True
     if isinstance(shape, (Plane, Plate)):

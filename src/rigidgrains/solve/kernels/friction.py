@@ -1,0 +1,119 @@
+"""Plain friction between two bodies: point functions for one contact, or for eight in lanes."""
+
+from __future__ import annotations
+
+import math
+
+from ...laws import contact as one
+from ...model.columns import MU, N_X, N_Y, N_Z, R_N, R_X, R_Y, R_Z, TO_CLOSE
+from ...runtime.compiled import inlined
+from ...runtime.simd import read_rows
+
+
+@inlined
+def read_extra(extra, c):
+    """Nothing beyond the geometry."""
+    return ()
+
+
+@inlined
+def read_extras(extra, c):
+    """The same of eight contacts."""
+    return ()
+
+
+@inlined
+def read_force(table, c):
+    """A row of four columns."""
+    return table[c, 0], table[c, 1], table[c, 2], table[c, 3]
+
+
+@inlined
+def write_force(forces, c, new):
+    """R_n and R_t (3)."""
+    forces[c, R_N], forces[c, R_X], forces[c, R_Y], forces[c, R_Z] = new
+
+
+@inlined
+def read_forces(forces, c):
+    """R_n and R_t (3) of eight contacts."""
+    return read_rows(forces, c, 4)
+
+
+@inlined
+def velocity(a, b, contact, extra, cell):
+    """V_n and V_t (3), Eq. (contact-veloc)."""
+    return one.velocity(a, b, contact[N_X], contact[N_Y], contact[N_Z])
+
+
+@inlined
+def push(a, b, contact, extra, p):
+    """Both bodies after an impulse p_n n + p_t."""
+    return one.push(a, b, contact[N_X], contact[N_Y], contact[N_Z], p[0], p[1], p[2], p[3])
+
+
+@inlined
+def law(old, v, contact, rate):
+    """Stands for the law of a kind."""
+    return one.coulomb(old, v, contact, rate)
+
+
+@inlined
+def collide(a, b, contact, extra, old, cell, dt, rate):
+    """Both bodies and the force after the shock law, from those before; Eq. (generalized-R), the change at once."""
+    new = law(old, velocity(a, b, contact, extra, cell), contact, rate)
+    a, b = push(a, b, contact, extra, impulse(new, old, dt))
+    return a, b, new
+
+
+@inlined
+def asked(a, b, contact, extra, old, cell, rate):
+    """The force that the law asks for, from the present one and the velocities."""
+    return law(old, velocity(a, b, contact, extra, cell), contact, rate)
+
+
+@inlined
+def drag(cell, contact, extra, p):
+    """No force moves a cell."""
+
+
+@inlined
+def impulse(new, old, dt):
+    """The change of a force times dt."""
+    return dt * (new[0] - old[0]), dt * (new[1] - old[1]), dt * (new[2] - old[2]), dt * (new[3] - old[3])
+
+
+@inlined
+def minus(a, b):
+    """The difference of two forces."""
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3]
+
+
+@inlined
+def scaled(share, force):
+    """A multiple of a force."""
+    return share * force[0], share * force[1], share * force[2], share * force[3]
+
+
+@inlined
+def square(r):
+    """|R|^2."""
+    return r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]
+
+
+@inlined
+def force_power(r, a, b, contact, extra, cell, rate):
+    """R_n (V_n + gap/dt), mu R_n |V_t| + R_t . V_t, what slides; and the same of torques, of which there are none."""
+    v_n, v_x, v_y, v_z = velocity(a, b, contact, extra, cell)
+    friction = bound(contact[MU], r[0]) * math.sqrt(v_x * v_x + v_y * v_y + v_z * v_z)
+    sliding = friction + (r[1] * v_x + r[2] * v_y + r[3] * v_z)
+    return r[0] * (v_n + contact[TO_CLOSE] * rate), sliding, friction, 0.0, 0.0, 0.0
+
+
+@inlined
+def bound(coefficient, r_n):
+    """Coefficient times R_n; an infinite one has no motion and leaves it out."""
+    return coefficient * r_n if coefficient < math.inf else 0.0
+
+
+power = force_power

@@ -1,0 +1,57 @@
+"""Kinds of contact: what the loops over contacts are given, as point functions for one contact or eight in lanes.
+
+    friction : between bodies, and no more
+    cell     : in a cell that deforms; its velocity gradient L adds branch * L n to V, forces change L where it is free
+    torque   : contacts that resist rolling and twisting or rebound sideways, in a cell that deforms or not
+
+What varies from kind to kind:
+
+    read_extra, read_extras   : the columns that a contact has beyond its geometry; of one contact, of eight
+    read_force, read_forces, write_force : R_n, R_t (3), and Q (3) with torques
+    velocity(a, b, contact, extra, cell) : V_n and V_t (3), less what is to be reached
+    law(old, v, contact, rate)           : the force asked for, by Coulomb's law or the associated one
+    collide     : velocity, law, push, and again for the torque: bodies and forces after them
+    asked       : the forces alone, all from the same velocities
+    push(a, b, contact, extra, p) : both bodies after an impulse
+    drag(cell, contact, extra, p) : the cell after an impulse
+    impulse, minus, scaled, square : arithmetic over the components of a force
+    power       : terms of the momentum error, see virtual_power.py
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from ...laws.contact import coulomb, dilating
+from ...runtime.compiled import inlined, specialise
+from . import cell, friction, torque
+
+ROLES = (
+    "read_extra", "read_extras", "read_force", "read_forces", "write_force", "velocity", "push", "drag", "impulse",
+    "minus", "scaled", "square",
+)  # fmt: skip
+COMPOSED = "force_power", "power", "collide", "asked"  # they call the others, by these names
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of contact: the module of its point functions; those that it does not have are those of plain friction."""
+
+    module: ModuleType
+
+    @property
+    def name(self) -> str:
+        return self.module.__name__.rpartition(".")[2]
+
+    def given(self, *, associated: bool) -> dict[str, Any]:
+        """The functions by the names that loops have for them; associated : contacts open as they slide."""
+        own = {role: getattr(self.module, role, None) or getattr(friction, role) for role in (*ROLES, *COMPOSED)}
+        own["law"] = dilating if associated else coulomb
+        for text in COMPOSED:
+            own[text] = specialise(own[text].py_func, self.name, own, inlined)
+        return own
+
+
+FRICTION, CELL, TORQUE = Kind(friction), Kind(cell), Kind(torque)
