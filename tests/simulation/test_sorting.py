@@ -104,7 +104,10 @@ def test_contacts_keep_their_forces(world, anew, shuffled):
     assert not np.array_equal(one.bodies.id, other.bodies.id)
     if anew:
         for each in (one, other):
-            each.neighbours._build(each.bodies, [0.0] * len(each.bodies.walls), each.dt)
+            lists, builds = each.neighbours, each.neighbours.builds
+            lists.skin[:] = -1.0  # as if all had left it
+            lists.refresh(each.bodies, each.dt)
+            assert lists.builds == builds + 1
     here, there = carried(one), carried(other)
     assert here == there
     assert any(any(force[1:4]) for force in here.values())
