@@ -200,6 +200,24 @@ def test_rows_that_do_not_fit_are_refused(dye, age, name, rows, told):
         verify_state.state({**kept, name: rows}, text)
 
 
+@pytest.mark.parametrize("name", ["position", "force", "contact_pairs", "contact_geometry", "contact_forces"])
+def test_rows_that_every_file_has_must_be_there(name):
+    kept, text = pack(hopper())
+    del kept[name]
+    with pytest.raises(Mismatch, match=f"{name} is missing"):
+        verify_state.state(kept, text)
+
+
+def test_a_grain_on_its_way_back_is_whole():
+    """A radius of nought is no default."""
+    words = Crowd.of_one(0.5, 2.0, 3, 2, "rain").words()
+    del words["torque"]  # as in files of before there were torques
+    assert Crowd.from_words(words).torque.tolist() == [[0.0, 0.0, 0.0]]
+    del words["radius"]
+    with pytest.raises(KeyError, match="radius"):
+        Crowd.from_words(words)
+
+
 @pytest.fixture
 def trajectory(dye, age, tmp_path):
     """A run whose grains are sorted in the middle of it: frames are in the order of ids."""
