@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..model.arrays import grains_in_frames
 from . import images, surfaces
 from .links import Links
 from .state import Array, State, guided, length, size
 from .verdict import Check, counted, worst_of
 
+GRAINS = ("position", "orientation", "velocity", "spin", "radius", "mass", "external_force", "load")
 WALLS = ("gravity", "wall_velocity", "wall_velocity_before", "wall_force")
 COEFFICIENTS = (
     "StaticFriction_static", "Restitution_normal", "Restitution_tangential", "Restitution_threshold", "Cohesion_force",
@@ -148,12 +148,13 @@ def walls(state: State) -> Check:
 def _arrays(state: State) -> dict[str, Array]:
     """Everything that is measured, by name."""
     frame = state.frame
-    columns = {name: frame.column(name) for name, column in grains_in_frames().items() if column.values != "any"}
-    named: dict[str, Array] = {name: array for name, array in columns.items() if array is not None}
-    named |= {name: getattr(frame, name) for name in WALLS}
+    named: dict[str, Array] = {name: getattr(frame, name) for name in (*GRAINS, *WALLS)}
     if state.cell is not None and state.cell_origin is not None:
         named |= {"cell": state.cell, "cell_origin": state.cell_origin, "cell_rate": state.flow.rate}
+    if frame.external_torque is not None:
+        named["external_torque"] = frame.external_torque
     if frame.has_contacts:
+        named |= {name: getattr(frame, name) for name in ("velocity_before", "spin_before")}
         named |= {f"contact {name}": getattr(frame.contacts, name) for name in ("point", "normal", "gap", "force")}
     return named
 
