@@ -181,6 +181,16 @@ def test_a_file_that_lacks_the_rows_is_resumed_with_the_default(monkeypatch, tmp
         assert trajectory[-1].column("dye") is None
 
 
+def test_a_frame_without_an_array_says_none(tmp_path):
+    """Also where the array is known by name: velocities before the step are in files with contacts alone."""
+    simulation = Simulation(triangular(2, 2), dt=1e-2)
+    simulation.observe(rg.TrajectoryWriter(tmp_path / "run.vtkhdf", contacts=False))
+    simulation.run(steps=1)
+    with rg.Trajectory(tmp_path / "run.vtkhdf") as trajectory:
+        assert trajectory[-1].column("velocity_before") is None
+        assert trajectory[-1].column("velocity").tolist() == trajectory[-1].velocity.tolist()
+
+
 @pytest.mark.parametrize(
     ("name", "rows", "told"),
     [
