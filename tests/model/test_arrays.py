@@ -181,6 +181,16 @@ def test_a_file_that_lacks_the_rows_is_resumed_with_the_default(monkeypatch, tmp
         assert trajectory[-1].column("dye") is None
 
 
+def test_a_frame_without_an_array_says_none(tmp_path):
+    """Also where the array is known by name: velocities before the step are in files with contacts alone."""
+    simulation = Simulation(triangular(2, 2), dt=1e-2)
+    simulation.observe(rg.TrajectoryWriter(tmp_path / "run.vtkhdf", contacts=False))
+    simulation.run(steps=1)
+    with rg.Trajectory(tmp_path / "run.vtkhdf") as trajectory:
+        assert trajectory[-1].column("velocity_before") is None
+        assert trajectory[-1].column("velocity").tolist() == trajectory[-1].velocity.tolist()
+
+
 @pytest.mark.parametrize(
     ("name", "rows", "told"),
     [
@@ -198,6 +208,24 @@ def test_rows_that_do_not_fit_are_refused(dye, age, name, rows, told):
     verify_state.state(kept, text)
     with pytest.raises(Mismatch, match=told):
         verify_state.state({**kept, name: rows}, text)
+
+
+@pytest.mark.parametrize("name", ["position", "force", "contact_pairs", "contact_geometry", "contact_forces"])
+def test_rows_that_every_file_has_must_be_there(name):
+    kept, text = pack(hopper())
+    del kept[name]
+    with pytest.raises(Mismatch, match=f"{name} is missing"):
+        verify_state.state(kept, text)
+
+
+def test_a_grain_on_its_way_back_is_whole():
+    """A radius of nought is no default."""
+    words = Crowd.of_one(0.5, 2.0, 3, 2, "rain").words()
+    del words["torque"]  # as in files of before there were torques
+    assert Crowd.from_words(words).torque.tolist() == [[0.0, 0.0, 0.0]]
+    del words["radius"]
+    with pytest.raises(KeyError, match="radius"):
+        Crowd.from_words(words)
 
 
 @pytest.fixture

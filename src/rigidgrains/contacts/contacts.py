@@ -73,7 +73,7 @@ class Contacts(ContactColumns):
         contacts.count, contacts.wall_rows = len(arrays["pairs"]), wall_rows
         for column in PER_CONTACT.values():
             absent = None if column.optional else column.make(contacts.count)
-            contacts._hold(column, arrays.get(column.name, absent))
+            contacts._hold(column, arrays[column.name] if column.needed else arrays.get(column.name, absent))
         return contacts
 
     @property

@@ -61,7 +61,9 @@ class Crowd:
         """Earlier files do not know all arrays: there grains have the default."""
         n, dimension = len(words["id"]), 2 if np.ndim(words["orientation"]) == 1 else 3
         rows = {column.name: column.make(n, dimension) for column in grain_arrays()}
-        rows |= {name: np.array(words[name], array.dtype) for name, array in rows.items() if name in words}
+        for column in grain_arrays():
+            if column.needed or column.name in words:
+                rows[column.name] = np.array(words[column.name], column.dtype)
         return cls(rows, words["group"])
 
     @classmethod

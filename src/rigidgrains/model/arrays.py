@@ -68,6 +68,7 @@ class PerGrain(Column):
     checkpoint : kept to resume from; False for what each step computes anew
     returns    : a grain that leaves and comes back through an inflow brings it along; else it has the default again
     walls      : True if walls and the cell have rows too, after those of the grains
+    needed     : True if every file has it: one without is damaged
     """
 
     default: Any = 0
@@ -76,6 +77,7 @@ class PerGrain(Column):
     checkpoint: bool = True
     returns: bool = True
     walls: bool = False
+    needed: bool = False
 
     def make(self, n: int, dimension: int) -> Array:
         """(n, ...) rows of new grains."""
@@ -100,6 +102,7 @@ class PerContact(Column):
     checkpoint : kept to resume from
     lines      : True if rows stand on cache lines
     turned     : columns that change sign when the two bodies of a contact change places
+    needed     : True if every file has it: one without is damaged
     """
 
     default: Any = 0
@@ -110,6 +113,7 @@ class PerContact(Column):
     checkpoint: bool = True
     lines: bool = False
     turned: slice | None = None
+    needed: bool = False
 
     @property
     def place(self) -> str:
@@ -141,25 +145,25 @@ def _table(*columns: Any) -> dict[str, Any]:
 
 # The order is that of exports. What is not PerGrain is computed for frames.
 PER_GRAIN: dict[str, Column] = _table(
-    PerGrain(name="position", row=(3,), unit="m", exported=True, values="finite"),
-    PerGrain(name="radius", unit="m", frames="once", exported=True, values="positive"),
+    PerGrain(name="position", row=(3,), unit="m", exported=True, values="finite", needed=True),
+    PerGrain(name="radius", unit="m", frames="once", exported=True, values="positive", needed=True),
     Column(name="velocity", row=(3,), unit="m/s", exported=True, values="finite"),
     Column(name="spin", row=(3,), unit="rad/s", exported=True, values="finite"),
     PerGrain(
         name="orientation", row={2: (), 3: (4,)}, note="rad in 2D, quaternion (w, x, y, z) in 3D", exported=True,
-        values="finite", default={2: 0.0, 3: (1.0, 0.0, 0.0, 0.0)},
+        values="finite", default={2: 0.0, 3: (1.0, 0.0, 0.0, 0.0)}, needed=True,
     ),
-    PerGrain(name="mass", unit="kg", frames="once", exported=True, values="positive"),
+    PerGrain(name="mass", unit="kg", frames="once", exported=True, values="positive", needed=True),
     Column(name="load", unit="N", exported=True, values="finite"),
     Column(name="contact_number", dtype=np.int32, exported=True),
-    PerGrain(name="material", dtype=np.int32, note="row of friction", frames="once", exported=True),
+    PerGrain(name="material", dtype=np.int32, note="row of friction", frames="once", exported=True, needed=True),
     PerGrain(name="id", dtype=np.int64, frames="once", exported=True, default=-1),
     PerGrain(
         name="image", row=(3,), dtype=np.int32, note="cells", frames="once", exported=True, where=_has_cell,
         returns=False,
     ),
-    PerGrain(name="motion", row=(8,), frames="never", values="finite", walls=True),
-    PerGrain(name="force", row=(3,), unit="N", frames="never", values="finite", sparse=True),
+    PerGrain(name="motion", row=(8,), frames="never", values="finite", walls=True, needed=True),
+    PerGrain(name="force", row=(3,), unit="N", frames="never", values="finite", sparse=True, needed=True),
     PerGrain(name="torque", row=(3,), unit="N m", frames="never", values="finite", sparse=True),
     PerGrain(name="pull", row=(3,), unit="N", frames="never", where=_has_springs, checkpoint=False, returns=False),
     Column(name="external_force", row=(3,), unit="N", frames="once", values="finite"),
@@ -173,12 +177,12 @@ PER_GRAIN: dict[str, Column] = _table(
 
 # Contact rows of a step, see contacts/contacts.py.
 PER_CONTACT: dict[str, PerContact] = _table(
-    PerContact(name="pairs", row=(2,), dtype=np.int32, frames="never", held="_pairs", carried="never"),
-    PerContact(name="geometry", row=(8,), frames="never", held="_geometry", carried="never", lines=True),
+    PerContact(name="pairs", row=(2,), dtype=np.int32, frames="never", held="_pairs", carried="never", needed=True),
+    PerContact(name="geometry", row=(8,), frames="never", held="_geometry", carried="never", lines=True, needed=True),
     PerContact(name="image", dtype=np.int8, frames="never", held="_image", carried="never"),
     PerContact(
         name="forces", row=("columns",), widths=(4, 7), frames="never", values="finite", held="_forces",
-        carried="apart", lines=True, turned=slice(1, None),
+        carried="apart", lines=True, turned=slice(1, None), needed=True,
     ),
     PerContact(name="memory", row=("memory",), frames="never", carried="apart"),
     PerContact(name="extra", row=("extra",), frames="never", carried="never", optional=True),

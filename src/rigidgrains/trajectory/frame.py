@@ -139,9 +139,12 @@ class Frame:
 
     def column(self, name: str) -> Array | None:
         """(n, ...) any array of grains by its name, see model/arrays.py; None if this frame does not have it."""
-        if isinstance(getattr(type(self), name, None), cached_property):
-            return getattr(self, name)  # type: ignore[no-any-return]
-        return self._read(f"PointData/{name}") if self._has(f"PointData/{name}") else None
+        try:
+            if isinstance(getattr(type(self), name, None), cached_property):
+                return getattr(self, name)  # type: ignore[no-any-return]
+            return self._read(f"PointData/{name}")
+        except KeyError:
+            return None
 
     @cached_property
     def position(self) -> Array:

@@ -91,6 +91,7 @@ def _grains(arrays: dict[str, Array], dimension: int, sizes: dict[str, int]) -> 
     """Raise unless arrays of grains are as model/arrays.py declares them; those of earlier files may be missing."""
     for column in grain_arrays():
         if column.name not in arrays or not column.checkpoint:
+            _may_lack(column.name, column.needed)
             continue
         found = arrays[column.name]
         rows = "b" if column.walls else column.name if column.sparse else "n"
@@ -108,6 +109,7 @@ def _contacts(arrays: dict[str, Array], sizes: dict[str, int]) -> None:
     for column in PER_CONTACT.values():
         name = f"contact_{column.name}"
         if name not in arrays or not column.checkpoint:
+            _may_lack(name, column.needed)
             continue
         found, width = arrays[name], column.shape(0)
         of_laws = not column.widths and any(isinstance(size, str) for size in width)  # of no rows without laws
@@ -119,6 +121,11 @@ def _contacts(arrays: dict[str, Array], sizes: dict[str, int]) -> None:
             raise Mismatch(f"{name} has {found.shape[1]} columns, and should have {told}")
         if column.values == "finite":
             finite(name, found)
+
+
+def _may_lack(name: str, needed: bool) -> None:
+    if needed:
+        raise Mismatch(f"{name} is missing")
 
 
 def _none_or_all(name: str, found: Array, rows: int) -> None:

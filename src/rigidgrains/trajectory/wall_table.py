@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.shapes import SHAPES, Cylinder, Plate
+from ..model.shapes import SHAPES
 from ..model.time_functions import rebuild_time_function, rebuild_time_functions, words_of
 from ..model.walls import Drive, Wall
 from ..runtime.registry import UnknownName
@@ -33,8 +33,8 @@ def placement(walls: list[Wall]) -> dict[str, Array]:
     shapes: list[Any] = [wall.shape for wall in walls]
     return {
         "wall_point": _rows([shape.point for shape in shapes]),
-        "wall_normal": _rows([shape.axis if isinstance(shape, Cylinder) else shape.normal for shape in shapes]),
-        "wall_along": _rows([shape.along if isinstance(shape, Plate) else zero for shape in shapes]),
+        "wall_normal": _rows([shape.axis if hasattr(shape, "axis") else shape.normal for shape in shapes]),
+        "wall_along": _rows([getattr(shape, "along", zero) for shape in shapes]),
         "wall_about": _rows([nowhere if wall.drive.about is None else wall.drive.about for wall in walls]),
         "wall_spin": _rows([wall.drive.spin for wall in walls]),
         "wall_load": _rows([wall.load * wall.normal if wall.guided else zero for wall in walls]),
