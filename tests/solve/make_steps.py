@@ -36,7 +36,7 @@ sys.path.insert(0, str(HERE.parents[1] / "benchmarks" / "solvers"))
 
 from problems import FIELDS, clone, pressed, raised  # noqa: E402
 
-ALONE = AcceleratedSweeps(referee=0, criterion=MomentumCriterion())
+ALONE = AcceleratedSweeps(fallback=0, criterion=MomentumCriterion())
 
 
 def main() -> None:

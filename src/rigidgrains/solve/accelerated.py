@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..contacts.problem import ContactProblem
 from ..runtime.arguments import is_number
 from ..runtime.memory import copy_rows
+from .aliases import SETTINGS, with_earlier_names
 from .associated import Dilation
 from .criteria import Criterion, MomentumCriterion, RigidSweeps, StateCriterion, Verdict, looks_at_state
 from .deflation import EVERY, KEPT, Swings
@@ -36,9 +37,10 @@ Array = NDArray[np.float64]
 CLOSING = 4  # sweeps without momentum after dilation: single contacts settle at once
 ROUNDING = 1e-30  # of |R|^2/m: smaller changes are none
 USUAL = 10.0  # times L/d sweeps, in which packings of equal grains are solved
-AFFORDABLE, PATIENT = 2000, 5000  # candidates for which the referee is called by himself, after so many sweeps
+AFFORDABLE, PATIENT = 2000, 5000  # candidates up to which steps fall back unasked, where so many sweeps may be made
 
 
+@with_earlier_names(SETTINGS)
 @dataclass
 class AcceleratedSweeps(Sweeps):
     """Sweeps with momentum. What is hard for them is reported, and solved by plain sweeps as far as these get.
@@ -46,16 +48,16 @@ class AcceleratedSweeps(Sweeps):
     order   : "coloured" or "symmetric" (there and back, two sweeps a turn); another order does not converge
     hold    : look first for forces that hold a packing at rest, where none are carried over; see dilation.py. By
               colours, and with a criterion that looks at the state
-    referee : candidates up to which the referee takes over a step that sweeps do not solve, see appeal.py; 0 for none.
-              With a criterion that looks at the state, for plain friction. None for AFFORDABLE ones, and none where
-              max_sweeps bounds the work of a step to less than PATIENT sweeps
+    fallback : candidates up to which the second-order method takes over a step that sweeps do not solve, see
+              fallback.py; 0 for none. With a criterion that looks at the state, for plain friction. None for AFFORDABLE
+              ones, and none where max_sweeps bounds the work of a step to less than PATIENT sweeps
     Criteria as for Sweeps, without RigidSweeps, which counts plain sweeps.
     """
 
     order: str | Order = "coloured"
     criterion: Criterion = field(default_factory=MomentumCriterion)
     hold: bool = False
-    referee: int | None = None
+    fallback: int | None = None
 
     name: ClassVar[str] = "accelerated sweeps"
     plain: ClassVar[bool] = False
@@ -67,28 +69,28 @@ class AcceleratedSweeps(Sweeps):
             raise ValueError(f"order {name} does not converge with momentum; choose 'coloured' or 'symmetric'")
         if self.hold and not self.order.coloured:
             raise ValueError("hold = True is known to sweeps by colours alone; take order = 'coloured'")
-        if self.referee is None:
+        if self.fallback is None:
             return
-        if not is_number(self.referee, whole=True) or self.referee < 0:
-            raise ValueError(f"referee = {self.referee!r} is no number of contacts; give one such as 2000, or 0")
-        self.referee = int(self.referee)
+        if not is_number(self.fallback, whole=True) or self.fallback < 0:
+            raise ValueError(f"fallback = {self.fallback!r} is no number of contacts; give one such as 2000, or 0")
+        self.fallback = int(self.fallback)
 
     def solve(self, problem: ContactProblem, rng: Generator) -> SolveReport:
         if isinstance(self.criterion, RigidSweeps):
             raise ValueError("rigidity counts plain sweeps; give AcceleratedSweeps a MomentumCriterion, or use Sweeps")
-        for name in ("hold", "referee"):
+        for name in ("hold", "fallback"):
             if getattr(self, name) and (self.sleep or not looks_at_state(self.criterion)):
                 raise ValueError(f"{name} needs looks at the state; take a MomentumCriterion, and sleep = False")
         return super().solve(problem, rng)
 
     def _pace(self, order: Order, problem: ContactProblem) -> Pace:
         assert isinstance(order, Coloured | Symmetric)
-        most = self.referee
+        most = self.fallback
         if most is None:
             looks = looks_at_state(self.criterion) and not self.sleep
             most = AFFORDABLE if looks and self.max_sweeps >= PATIENT else 0
         own = problem.extra is None and problem.count <= most and bool((problem.friction < math.inf).all())
-        return Momentum(order, problem, hold=self.hold, appeals=own)
+        return Momentum(order, problem, hold=self.hold, fallback=own)
 
 
 class Momentum(Pace):
@@ -97,10 +99,10 @@ class Momentum(Pace):
     order: Coloured | Symmetric
 
     def __init__(
-        self, order: Coloured | Symmetric, problem: ContactProblem, *, hold: bool = False, appeals: bool = False
+        self, order: Coloured | Symmetric, problem: ContactProblem, *, hold: bool = False, fallback: bool = False
     ) -> None:
         super().__init__(order)
-        self._work, self._hold, self._appeals = problem.work, hold, appeals
+        self._work, self._hold, self._may_fall_back = problem.work, hold, fallback
         self._free = self._work.take("free", len(problem.motion), 6)
         self._free[:] = problem.motion[:, :6]
 
@@ -191,7 +193,7 @@ class Momentum(Pace):
         Sweeps with momentum go by the root of the condition number, L/d times the mass on a contact over that of a
         grain, or L/d again where no body is heavy.
         """
-        heavy = burden(problem) if self._appeals else 0.0
+        heavy = burden(problem) if self._may_fall_back else 0.0
         self._plain = 2 * (min(math.ceil(USUAL * self._extent), most // 8) // 2)  # there and back
         self.futile = heavy > self._extent and USUAL * math.sqrt(self._extent * heavy) > most
         return self._plain if self.futile else most - self._plain
@@ -199,7 +201,7 @@ class Momentum(Pace):
     def fall_back(
         self, problem: ContactProblem, rng: Generator, criterion: StateCriterion, verdict: Verdict
     ) -> tuple[int, Verdict]:
-        """1. The best forces so far. 2. Sweeps without momentum from there. 3. The referee; his forces if better."""
+        """1. The best forces so far. 2. Sweeps without momentum from there. 3. The second-order method."""
         p = problem
         self._back_to_best(p)
         p.motion[:, :6] = self._free
@@ -208,13 +210,13 @@ class Momentum(Pace):
         self._rule.pause(self._plain)
         made = self.sweeps(p, rng, self._plain)
         verdict = criterion.judge(p)
-        if verdict.met or not self._appeals:
+        if verdict.met or not self._may_fall_back:
             return made, verdict
-        from .fallback import appeal  # brings what few need: sparse matrices, FCLIB
+        from .fallback import solve_by_second_order  # brings what few need: sparse matrices, FCLIB
 
         forces, motion = p.forces.copy(), p.motion.copy()
         least = self._back_to_best(p)
-        found, self.referee = appeal(p, criterion, self._free)
+        found, self.fallback = solve_by_second_order(p, criterion, self._free)
         if not found.met and not residual(p) < least:
             p.forces[:], p.motion[:] = forces, motion
             return made, verdict

@@ -22,7 +22,7 @@ class Pace:
     restarts : how often the pace began anew
     change   : by how much the last sweep has changed forces, in whatever measure falls with the error; NaN if unknown
     trouble  : what went wrong, if anything
-    referee  : steps of the referee
+    fallback : iterations of the second-order method
     futile   : whether no number of sweeps that may be made could do, and what is left is to `fall_back`
     """
 
@@ -30,7 +30,7 @@ class Pace:
     restarts = 0
     change = math.nan
     trouble = ""
-    referee = 0
+    fallback = 0
     futile = False
 
     def __init__(self, order: Order) -> None:

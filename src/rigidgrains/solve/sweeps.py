@@ -13,6 +13,7 @@ from numpy.random import Generator
 from ..contacts.problem import ContactProblem
 from ..runtime.arguments import is_number
 from ..theory import Q
+from .aliases import FIGURES, with_earlier_names
 from .criteria import (
     Criterion,
     FixedSweeps,
@@ -35,6 +36,7 @@ from .sleep import check_sleep, sweep_awake
 LOOK = 3  # sweeps before the first look at the state; afterwards an eighth of those made at the latest
 
 
+@with_earlier_names({"referee": FIGURES["referee"]})
 @dataclass(frozen=True)
 class SolveReport:
     """What a solver did in one step.
@@ -42,9 +44,9 @@ class SolveReport:
     converged  : whether the criterion was met; None where a number of sweeps was given and nothing asked of the forces
     updates    : contact updates, sweeps times candidates, of all attempts at a step
     mean_force : <|R|> over all candidates (N)
-    residual, momentum_error : as residual.py and power.py define them; NaN where no criterion asked
+    residual, momentum_error : as residual.py and virtual_power.py define them; NaN where no criterion asked
     restarts   : how often accelerated sweeps began anew
-    referee    : steps of the referee, where sweeps did not do
+    fallback   : iterations of the second-order method, where sweeps did not do
     weakened   : the least factor by which forces were made weaker so that they give no energy, see passivity.py
     exhausted  : the step was solved again as often as may be, and what was found is still not what it should be
     why        : what ended the sweeps
@@ -58,7 +60,7 @@ class SolveReport:
     momentum_error: float = math.nan
     restarts: int = 0
     why: str = ""
-    referee: int = 0
+    fallback: int = 0
     weakened: float = 1.0
     exhausted: bool = False
 
@@ -72,7 +74,7 @@ class SolveReport:
             sweeps=self.sweeps if given else self.sweeps + earlier.sweeps,
             updates=self.updates + earlier.updates,
             restarts=self.restarts + earlier.restarts,
-            referee=self.referee + earlier.referee,
+            fallback=self.fallback + earlier.fallback,
         )
 
 
@@ -86,7 +88,7 @@ class Sweeps:
     max_sweeps : a step that needs more ends unconverged, and is counted as such
     gap        : "g_pos" or "g", the gap that the shock law closes, or the part of an overlap that a step removes
     slack      : overlap, over the mean radius, that is left alone where overlaps are removed
-    sleep      : leave out clusters at rest, see awake.py
+    sleep      : leave out clusters at rest, see sleep.py
     rigidity   : in place of a criterion, the l_diff over L that each step is to reach, 2.0 for instance
     """
 
@@ -161,8 +163,8 @@ class Sweeps:
         mean = total_force(problem.forces) / problem.count
         converged = self.told(bool(verdict.met)) if math.isfinite(mean) else False
         why = {True: "criterion met", None: "sweeps as given"}.get(converged, f"not met by {sweeps} sweeps")
-        if pace.referee:
-            why += f"{' by' if converged else ' and'} {pace.referee} steps of the referee"
+        if pace.fallback:
+            why += f"{' by' if converged else ' and'} {pace.fallback} iterations of the second-order method"
         if not math.isfinite(mean):
             why = "the forces are not finite"
         if pace.trouble:
@@ -171,7 +173,7 @@ class Sweeps:
             why += f"; forces times {weakened:.3g} where they would have given energy"
         return SolveReport(
             sweeps, updates, converged, mean, verdict.residual, verdict.momentum_error, pace.restarts, why,
-            pace.referee, weakened,
+            pace.fallback, weakened,
         )  # fmt: skip
 
     def told(self, met: bool) -> bool | None:
@@ -188,7 +190,7 @@ class Sweeps:
     ) -> tuple[int, Verdict]:
         """Sweep over all contacts until what a sweep changes is small; returns sweeps and whether it was.
 
-        doubt : whether that alone does not do, see burden.py
+        doubt : whether that alone does not do, see mass_ratio.py
         """
         count = problem.count
         pace.begin(problem)
