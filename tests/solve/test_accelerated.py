@@ -335,10 +335,18 @@ def test_scenes_choose_by_name(words, kind, order, criterion):
         ({"method": "relaxed", "omega": 2.5}, "solver.omega", "less than 2"),
         ({"method": "sweeps", "residual": 1e-3}, "solver.residual", "belongs to criterion = 'momentum'"),
         ({"criterion": "residual", "contact": 1e-3}, "solver.contact", "belongs to criterion = 'momentum'"),
-        ({"hold": True, "method": "sweeps"}, "solver.hold", "belongs to method = 'accelerated'"),
-        ({"hold": True, "method": "accelerated", "order": "symmetric"}, "solver.hold", "order = 'coloured'"),
-        ({"hold": True, "method": "accelerated", "criterion": "local"}, "solver.hold", "residual, momentum, overlap"),
-        ({"hold": True, "sleep": True}, "solver.hold", "and no sleep"),
+        ({"associated": True, "method": "sweeps"}, "solver.associated", "belongs to method = 'accelerated'"),
+        (
+            {"associated": True, "method": "accelerated", "order": "symmetric"},
+            "solver.associated",
+            "order = 'coloured'",
+        ),
+        (
+            {"associated": True, "method": "accelerated", "criterion": "local"},
+            "solver.associated",
+            "residual, momentum, overlap",
+        ),
+        ({"associated": True, "sleep": True}, "solver.associated", "and no sleep"),
         ({"method": "quick"}, "solver.method", "must be 'sweeps', 'accelerated', 'relaxed'"),
     ],
 )

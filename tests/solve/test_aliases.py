@@ -18,11 +18,11 @@ from rigidgrains.laboratory.compare import check_solvers
 from rigidgrains.laboratory.step import known_solvers
 from rigidgrains.scene.make_solver import make_solver
 from rigidgrains.scene.settings import Solver
-from rigidgrains.solve.aliases import FIGURES, METHODS, SETTINGS, Renamed, rename, with_earlier_names
+from rigidgrains.solve.aliases import FIGURES, METHODS, SETTINGS, TRIALS, Renamed, rename, with_earlier_names
 from rigidgrains.solve.names import from_words, words_of
 from rigidgrains.trajectory.checkpoint import pack, unpack
 
-VALUES = {"fallback": 7}
+VALUES = {"associated": True, "fallback": 7}
 
 
 @pytest.fixture
@@ -72,6 +72,10 @@ def test_methods(earlier, name):
         assert rg.Scene(dimension=2, solver={"method": earlier}).solver.method == name
     with pytest.warns(Renamed, match=earlier):
         assert words_of(rg.Simulation(triangular(2, 2), dt=1e-2, solver=earlier).solver)["name"] == name
+
+
+@pytest.mark.parametrize(("earlier", "name"), TRIALS.items())
+def test_solvers_of_the_laboratory(earlier, name):
     with pytest.warns(Renamed, match=earlier):
         assert check_solvers([earlier, name], {"a step": [*known_solvers(), "second-order"]}) == (name,)
 
@@ -87,6 +91,7 @@ def test_files_of_earlier_versions(silent):
     for table, names in (("solver", SETTINGS), ("tally", FIGURES), ("last_solve", FIGURES)):
         words[table] = rename(words[table], {name: earlier for earlier, name in names.items()}, notice=False)
     assert (words["tally"]["refereed"], words["last_solve"]["referee"], words["solver"]["referee"]) == (3, 5, 7)
+    assert words["solver"]["hold"] is True
     back = unpack(arrays, json.dumps(words))
     assert words_of(back.solver) == words_of(simulation.solver)
     assert (back.tally, back.last_solve) == (simulation.tally, simulation.last_solve)
@@ -144,7 +149,7 @@ def test_a_class_is_what_it_was(silent):
 
 def test_pages_have_the_present_names_alone():
     """Keys in code type and values of methods; the history of changes may have them."""
-    earlier = {*METHODS, *SETTINGS, *FIGURES}
+    earlier = {*TRIALS, *SETTINGS, *FIGURES}
     pattern = re.compile(rf"`(?:{'|'.join(earlier)})\b[^`]*`|\"(?:{'|'.join(earlier)})\"")
     pages = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *(ROOT / "docs").rglob("*.md")]
     assert {page.name: found for page in pages if (found := pattern.findall(page.read_text(encoding="utf-8")))} == {}

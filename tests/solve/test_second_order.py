@@ -146,7 +146,7 @@ def test_scenes_ask_for_it():
         ({"criterion": "fixed", "sweeps": 10}, "criterion.*watches sweeps"),
         ({"criterion": "rigid"}, "criterion.*counts plain sweeps"),
         ({"sleep": True}, "sleep.*leaves contacts out of sweeps"),
-        ({"hold": True}, "hold.*belongs to method = 'accelerated'"),
+        ({"associated": True}, "associated.*belongs to method = 'accelerated'"),
         ({"fallback": 100}, "fallback.*belongs to method = 'accelerated'"),
         ({"omega": 1.2}, "omega.*belongs to method = 'relaxed'"),
         ({"warm": -1}, "warm"),

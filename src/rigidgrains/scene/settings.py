@@ -235,9 +235,10 @@ class Solver(Section):
     slack: Fraction = Field(default=0.0, description="overlap that is left alone where gap removes it (mean radii)")
 
     sleep: bool = Field(default=False, description="leave clusters at rest out of the sweeps until they are disturbed")
-    hold: bool = Field(
+    associated: bool = Field(
         default=False,
-        description="accelerated: look for forces that hold a packing at rest, where none are carried over",
+        description="accelerated: begin with the associated law, which finds forces that carry a packing at rest, where"
+        " none are carried over",
     )
     fallback: Whole | None = Field(
         default=None,
@@ -295,11 +296,14 @@ class Solver(Section):
             yield self.wrong("criterion", f"counts plain sweeps, not those of '{self.method}'; take 'momentum'")
         if self.sleep and self.criterion in ("global", "rigid"):
             yield self.wrong("sleep", f"does not go with criterion = '{self.criterion}'; take 'local' or 'residual'")
-        if self.hold and (self.method != "accelerated" or self.order != "coloured"):
-            yield self.wrong("hold", "belongs to method = 'accelerated' with order = 'coloured'; remove it")
+        if self.associated and (self.method != "accelerated" or self.order != "coloured"):
+            yield self.wrong("associated", "belongs to method = 'accelerated' with order = 'coloured'; remove it")
         if self.fallback and self.method != "accelerated":
             yield self.wrong("fallback", f"belongs to method = 'accelerated', not to '{self.method}'; remove it")
-        for key, asked in (("hold", self.hold), ("fallback", self.method == "accelerated" and self.fallback)):
+        for key, asked in (
+            ("associated", self.associated),
+            ("fallback", self.method == "accelerated" and self.fallback),
+        ):
             if asked and (self.sleep or self.criterion not in EPSILON):
                 yield self.wrong(key, f"needs a criterion that looks at the state: {', '.join(EPSILON)}; and no sleep")
         if self.given("max_sweeps") and self.criterion == "fixed":

@@ -18,7 +18,7 @@ from ..contacts.problem import ContactProblem
 from ..runtime.arguments import is_number
 from ..runtime.memory import copy_rows
 from .aliases import SETTINGS, with_earlier_names
-from .associated import Dilation
+from .associated import AssociatedStart
 from .criteria import Criterion, MomentumCriterion, RigidSweeps, StateCriterion, Verdict, looks_at_state
 from .deflation import EVERY, KEPT, Swings
 from .extrapolation import carry_on, extent_of, judge
@@ -34,7 +34,7 @@ from .virtual_power import flows
 
 Array = NDArray[np.float64]
 
-CLOSING = 4  # sweeps without momentum after dilation: single contacts settle at once
+CLOSING = 4  # sweeps without momentum after the associated law: single contacts settle at once
 ROUNDING = 1e-30  # of |R|^2/m: smaller changes are none
 USUAL = 10.0  # times L/d sweeps, in which packings of equal grains are solved
 AFFORDABLE, PATIENT = 2000, 5000  # candidates up to which steps fall back unasked, where so many sweeps may be made
@@ -46,8 +46,8 @@ class AcceleratedSweeps(Sweeps):
     """Sweeps with momentum. What is hard for them is reported, and solved by plain sweeps as far as these get.
 
     order   : "coloured" or "symmetric" (there and back, two sweeps a turn); another order does not converge
-    hold    : look first for forces that hold a packing at rest, where none are carried over; see dilation.py. By
-              colours, and with a criterion that looks at the state
+    associated : begin with the associated law, which finds forces that carry a packing at rest, where none are carried
+              over; see associated.py. By colours, and with a criterion that looks at the state
     fallback : candidates up to which the second-order method takes over a step that sweeps do not solve, see
               fallback.py; 0 for none. With a criterion that looks at the state, for plain friction. None for AFFORDABLE
               ones, and none where max_sweeps bounds the work of a step to less than PATIENT sweeps
@@ -56,7 +56,7 @@ class AcceleratedSweeps(Sweeps):
 
     order: str | Order = "coloured"
     criterion: Criterion = field(default_factory=MomentumCriterion)
-    hold: bool = False
+    associated: bool = False
     fallback: int | None = None
 
     name: ClassVar[str] = "accelerated sweeps"
@@ -67,8 +67,8 @@ class AcceleratedSweeps(Sweeps):
         if not isinstance(self.order, Coloured | Symmetric):
             name = type(self.order).__name__
             raise ValueError(f"order {name} does not converge with momentum; choose 'coloured' or 'symmetric'")
-        if self.hold and not self.order.coloured:
-            raise ValueError("hold = True is known to sweeps by colours alone; take order = 'coloured'")
+        if self.associated and not self.order.coloured:
+            raise ValueError("associated = True is known to sweeps by colours alone; take order = 'coloured'")
         if self.fallback is None:
             return
         if not is_number(self.fallback, whole=True) or self.fallback < 0:
@@ -78,7 +78,7 @@ class AcceleratedSweeps(Sweeps):
     def solve(self, problem: ContactProblem, rng: Generator) -> SolveReport:
         if isinstance(self.criterion, RigidSweeps):
             raise ValueError("rigidity counts plain sweeps; give AcceleratedSweeps a MomentumCriterion, or use Sweeps")
-        for name in ("hold", "fallback"):
+        for name in ("associated", "fallback"):
             if getattr(self, name) and (self.sleep or not looks_at_state(self.criterion)):
                 raise ValueError(f"{name} needs looks at the state; take a MomentumCriterion, and sleep = False")
         return super().solve(problem, rng)
@@ -90,7 +90,7 @@ class AcceleratedSweeps(Sweeps):
             looks = looks_at_state(self.criterion) and not self.sleep
             most = AFFORDABLE if looks and self.max_sweeps >= PATIENT else 0
         own = problem.extra is None and problem.count <= most and bool((problem.friction < math.inf).all())
-        return Momentum(order, problem, hold=self.hold, fallback=own)
+        return Momentum(order, problem, associated=self.associated, fallback=own)
 
 
 class Momentum(Pace):
@@ -99,10 +99,10 @@ class Momentum(Pace):
     order: Coloured | Symmetric
 
     def __init__(
-        self, order: Coloured | Symmetric, problem: ContactProblem, *, hold: bool = False, fallback: bool = False
+        self, order: Coloured | Symmetric, problem: ContactProblem, *, associated: bool = False, fallback: bool = False
     ) -> None:
         super().__init__(order)
-        self._work, self._hold, self._may_fall_back = problem.work, hold, fallback
+        self._work, self._may_begin, self._may_fall_back = problem.work, associated, fallback
         self._free = self._work.take("free", len(problem.motion), 6)
         self._free[:] = problem.motion[:, :6]
 
@@ -118,7 +118,7 @@ class Momentum(Pace):
         np.divide(1.0, problem.geometry[:, 5:6], out=self._weight)
         np.divide(1.0, problem.geometry[:, 4], out=self._weight[:, 0])
         self._extent, self._swings = extent_of(problem), Swings(self._work)
-        self._dilation = Dilation()
+        self._associated = AssociatedStart()
         self._rule = Restarts(self._extent, count=self.restarts)
         self._keep_best(problem)
 
@@ -126,8 +126,8 @@ class Momentum(Pace):
         self._free += change
 
     def watch(self, problem: ContactProblem) -> None:
-        if self._hold:
-            self._dilation.begin(problem, self._extent)
+        if self._may_begin:
+            self._associated.begin(problem, self._extent)
 
     def sweep(self, problem: ContactProblem, rng: Generator) -> int:
         """1. Extrapolate. 2. Sweep. 3. Judge the change, and choose the momentum of the next sweep."""
@@ -140,7 +140,7 @@ class Momentum(Pace):
         carry_on(beta, p.motion, self._motion)
         if left_out:
             swings.take_out(p, self._start)
-        made = self.order.turn(p, rng, fresh=rule.fresh, associated=self._dilation.on)
+        made = self.order.turn(p, rng, fresh=rule.fresh, associated=self._associated.on)
         rule.fresh = False
         rule.sweeps += made
         along, change, step, square = judge(p.forces, self._forces, self._start, self._weight)
@@ -151,7 +151,7 @@ class Momentum(Pace):
             swings.keep(rule.sweeps, p.forces, self._start)
         chosen = rule.choose(
             cosine, max(change, ROUNDING * square), flows=lambda: flows(p),
-            find_swings=lambda: swings.find(p.forces, self._start, self._weight), associated=self._dilation.on,
+            find_swings=lambda: swings.find(p.forces, self._start, self._weight), associated=self._associated.on,
         )  # fmt: skip
         self._obey(p, chosen)
         return made
@@ -169,12 +169,12 @@ class Momentum(Pace):
         return made, *changes(self._start, problem.forces, epsilon, delta)
 
     def told(self, problem: ContactProblem, verdict: Verdict) -> bool:
-        """Change the law where dilation has done its work; where few contacts are left, calm them.
+        """Change the law where the associated one has done its work; where few contacts are left, calm them.
 
         Calm is sweeps without momentum, which would keep the last contacts swinging.
         """
         rule = self._rule
-        if self._dilation.changes(problem, verdict, rule.sweeps):
+        if self._associated.decide(problem, verdict, rule.sweeps):
             self._keep_best(problem)
             rule.restart()
             rule.take_up()

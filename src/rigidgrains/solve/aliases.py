@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 METHODS = {"referee": "second-order"}  # of methods, and of solvers of matrices
-SETTINGS = {"referee": "fallback"}  # of accelerated sweeps, keys of [solver]
+TRIALS = {**METHODS, "holding": "associated"}  # of solvers in the laboratory
+SETTINGS = {"hold": "associated", "referee": "fallback"}  # of accelerated sweeps, keys of [solver]
 FIGURES = {"referee": "fallback", "refereed": "fallbacks", "refereed_steps": "fallback_steps"}  # of steps and runs
 
 
