@@ -199,7 +199,7 @@ def test_sweeps_end_soon_after_they_might(make):
     problem, rng = warm(), np.random.default_rng(1)
     free = problem.motion[:, :6].copy()
     update_velocities(problem)
-    pace = accelerated.Momentum(Coloured(), problem)
+    pace = accelerated.Extrapolated(Coloured(), problem)
     pace.begin(problem)
     found = [1.0]
     while found[-1] > epsilons[-1]:
@@ -233,7 +233,7 @@ def test_without_luck_the_sweeps_become_plain(monkeypatch, rng):
 
 
 def test_forces_that_are_not_finite_are_no_solution(rng):
-    """Momentum cannot mend a start that is no number, and says so."""
+    """Extrapolation cannot mend a start that is no number, and says so."""
     problem = prepare(triangular(4, 4), DT)
     problem.forces[2, 0] = np.nan
     report = AcceleratedSweeps(max_sweeps=50).solve(problem, rng)

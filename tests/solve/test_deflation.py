@@ -1,4 +1,4 @@
-"""Swings: the directions along which momentum would feed contacts that slide, found and left out."""
+"""Swings: the directions along which extrapolation would feed contacts that slide, found and left out."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_velocities_follow_what_is_taken_out(laws, rng):
 
 @pytest.mark.slow
 def test_a_collapse_converges_in_every_step():
-    """Disks fall into a box: with momentum alone one step in a thousand swings on, restart after restart."""
+    """Disks fall into a box: without it one step in a thousand swings on, restart after restart."""
     scene = Scene(dimension=2, gravity=(0, -9.81), friction=0.5)
     scene.add_grains(count=150, radius=(1e-3, 2e-3), region=((0, 0), (0.045, 0.07)), seed=7)
     scene.add_box(lower=(0, 0), upper=(0.045, 0.09), open=["top"])

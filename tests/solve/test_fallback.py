@@ -155,8 +155,8 @@ def test_forces_that_are_not_finite_are_no_start():
 
 
 @pytest.mark.parametrize("order", range(6))
-def test_sweeps_that_circle_get_less_momentum(order):
-    """This step needs no fallback: momentum below 0.8 solves it."""
+def test_sweeps_that_circle_are_extrapolated_less(order):
+    """This step needs no fallback: a factor below 0.8 solves it."""
     _, report = solved(AcceleratedSweeps(), "circling", order)
     assert report.converged
     assert report.fallback == 0

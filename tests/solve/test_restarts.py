@@ -1,4 +1,4 @@
-"""How momentum is led: what restarts it, and how much there is."""
+"""How extrapolation is controlled: what restarts it, and how far it goes."""
 
 from __future__ import annotations
 
@@ -47,24 +47,24 @@ def test_the_bound_on_growth_follows_progress():
     assert rule.restarts(0.041) == 1
 
 
-def test_steady_momentum_follows_the_cosine():
-    """After 8 L/d sweeps: less momentum while change and step are far from parallel, more while they are, in bounds."""
+def test_a_steady_factor_follows_the_cosine():
+    """After 8 L/d sweeps: a smaller factor while change and step are far from parallel, a larger one while they are, in bounds."""
     rule = Scripted()
     rule.sweeps = 80
     assert rule.restarts(1.0) == 1
 
-    def momentum(cosine):
+    def beta(cosine):
         for _ in range(400):
             rule.told(cosine, 1.0)
-        return rule.amount.beta
+        return rule.factor.beta
 
-    at_rest = momentum(steady.AT_REST)
+    at_rest = beta(steady.AT_REST)
     assert at_rest == pytest.approx(1.0 - 1.0 / EXTENT)
-    assert momentum(0.0) == 1.0 - steady.MOST < at_rest
-    assert momentum(1.0) == pytest.approx(1.0 - steady.LEAST)
+    assert beta(0.0) == 1.0 - steady.MOST < at_rest
+    assert beta(1.0) == pytest.approx(1.0 - steady.LEAST)
     assert rule.count == 1
     assert rule.told(-0.1, 1.0) is Next.RESTART
-    assert (rule.amount.beta, rule.count) == (0.0, 2)
+    assert (rule.factor.beta, rule.count) == (0.0, 2)
 
 
 @pytest.mark.parametrize(("cosine", "rescued", "restarts"), [(0.98, 0, 0), (0.9, 0, 1), (0.98, 1, 1)])
@@ -72,7 +72,7 @@ def test_growth_of_what_goes_straight_on_passes(cosine, rescued, restarts):
     """After 8 L/d sweeps, fourteenfold growth is a restart only if steps have turned, or if forces once ran away."""
     rule = Scripted()
     rule.sweeps = 80
-    rule.restarts(1.0)  # the restart into steady momentum
+    rule.restarts(1.0)  # the restart into a steady factor
     rule.rescues, before = rescued, rule.count
     for change in (1.0, 1.0, 14.0):
         rule.told(cosine, change)
@@ -88,7 +88,7 @@ def test_late_swings_are_left_out_in_flow_alone():
         """What follows growth so late, from this least change; the least change before was 1."""
         rule = Scripted()
         rule.sweeps = 99 * int(EXTENT) - 9
-        rule.restarts(1.0)  # the restart into steady momentum
+        rule.restarts(1.0)  # the restart into a steady factor
         rule.sweeps, rule.flows, rule.swings = sweeps, flows, True
         assert rule.told(0.5, least) is Next.GO_ON
         return rule.told(0.5, 60.0 * least)
@@ -100,7 +100,7 @@ def test_late_swings_are_left_out_in_flow_alone():
     assert grown(late, flows=True) is Next.LEAVE_OUT
 
 
-def test_single_contacts_settle_without_momentum():
+def test_single_contacts_settle_by_plain_sweeps():
     """After 20 L/d sweeps, for L/d of them; and not again before as many more have passed."""
     rule = Scripted()
     rule.sweeps = int(19 * EXTENT)
@@ -110,15 +110,15 @@ def test_single_contacts_settle_without_momentum():
     assert rule.calm()
     assert rule.count == 1
     assert rule.restarts(*[1.0] * int(EXTENT - 1)) == 0
-    assert rule.amount.beta == 0.0
+    assert rule.factor.beta == 0.0
     rule.restarts(*[1.0] * 20)
-    assert rule.amount.beta > 0.5
+    assert rule.factor.beta > 0.5
     before = rule.count
     assert not rule.calm()
     assert rule.count == before
 
 
-def test_packings_at_rest_keep_their_momentum():
+def test_packings_at_rest_keep_their_factor():
     """Sweeps that come to no smaller change for long are not slowed down where nothing slides for good."""
     rule = Scripted()
     rule.sweeps = 80
@@ -133,7 +133,7 @@ def test_packings_at_rest_keep_their_momentum():
     assert rule.told(0.9, 1.0) is Next.RESTART
     for _ in range(100):
         rule.told(steady.IN_FLOW, 1.0)
-    assert rule.amount.beta == pytest.approx(1.0 - steady.MOST)
+    assert rule.factor.beta == pytest.approx(1.0 - steady.MOST)
 
 
 def test_forces_that_run_away_are_taken_back_until_sweeps_become_plain():
@@ -143,13 +143,13 @@ def test_forces_that_run_away_are_taken_back_until_sweeps_become_plain():
         assert rule.told(1.0, change) is Next.GO_ON
         assert rule.better is better
     assert rule.told(1.0, 23.9) is Next.GO_ON
-    assert rule.amount.beta > 0.0
+    assert rule.factor.beta > 0.0
     for _ in range(RESCUES):
         assert rule.told(1.0, 24.1) is Next.RESCUE
-        assert rule.amount.beta == 0.0
+        assert rule.factor.beta == 0.0
     for change in (24.1, 1.0, 0.9):
         assert rule.told(1.0, change) is Next.GO_ON
-        assert rule.amount.beta == 0.0
+        assert rule.factor.beta == 0.0
         assert rule.fresh
     assert rule.told(1.0, np.nan) is Next.RESCUE
     assert rule.count == rule.rescues == RESCUES + 1

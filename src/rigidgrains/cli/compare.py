@@ -43,7 +43,8 @@ def compare(
     solvers
         Names with commas between them: random, symmetric, coloured, relaxed, accelerated, accelerated_symmetric,
         associated (accelerated, for a packing that is known to carry its load), random_blocks, random_sequential,
-        ordered, parallel, second-order (without a sweep); for problem files random, symmetric, accelerated, second-order.
+        ordered, parallel, second-order (without a sweep); for problem files random, symmetric, accelerated,
+        second-order.
     step
         Step of the scene whose problem is solved, counted from 1. Default: the last.
     warm

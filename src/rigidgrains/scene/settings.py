@@ -199,7 +199,7 @@ class Solver(Section):
         BeforeValidator(lambda name: current(name) if isinstance(name, str) else name),
     ] = Field(
         default="accelerated",
-        description="sweeps with momentum, plain or over-relaxed ones, or interior point and Newton steps; plain ones "
+        description="extrapolated sweeps, plain or over-relaxed ones, or interior point and Newton steps; plain ones "
         "are the default where an order is given, or a criterion of plain sweeps: local, global, fixed, rigid",
     )
     order: ORDERS = Field(

@@ -1,6 +1,6 @@
-"""Accelerated sweeps: news crosses a packing of L/d grains in about L/d sweeps, where plain sweeps take (L/d)^2.
+"""Accelerated sweeps: information crosses a packing of L/d grains in about L/d sweeps; plain sweeps take (L/d)^2.
 
-Between sweeps forces and velocities are carried on in the direction they have taken, after Nesterov. The sweeps between
+Between sweeps forces and velocities are extrapolated in the direction they have taken, after Nesterov. The sweeps between
 two restarts must all have the same order: the same colours, or there and back.
 """
 
@@ -21,7 +21,7 @@ from .aliases import SETTINGS, with_earlier_names
 from .associated import AssociatedStart
 from .criteria import Criterion, MomentumCriterion, RigidSweeps, StateCriterion, Verdict, looks_at_state
 from .deflation import EVERY, KEPT, Swings
-from .extrapolation import carry_on, extent_of, judge
+from .extrapolation import extent_of, extrapolate, judge
 from .kernels.factory import apply_forces
 from .kernels.sums import changes
 from .mass_ratio import burden
@@ -34,7 +34,7 @@ from .virtual_power import flows
 
 Array = NDArray[np.float64]
 
-CLOSING = 4  # sweeps without momentum after the associated law: single contacts settle at once
+CLOSING = 4  # plain sweeps after the associated law: single contacts settle at once
 ROUNDING = 1e-30  # of |R|^2/m: smaller changes are none
 USUAL = 10.0  # times L/d sweeps, in which packings of equal grains are solved
 AFFORDABLE, PATIENT = 2000, 5000  # candidates up to which steps fall back unasked, where so many sweeps may be made
@@ -43,7 +43,7 @@ AFFORDABLE, PATIENT = 2000, 5000  # candidates up to which steps fall back unask
 @with_earlier_names(SETTINGS)
 @dataclass
 class AcceleratedSweeps(Sweeps):
-    """Sweeps with momentum. What is hard for them is reported, and solved by plain sweeps as far as these get.
+    """Extrapolated sweeps. What is hard for them is reported, and solved by plain sweeps as far as these get.
 
     order   : "coloured" or "symmetric" (there and back, two sweeps a turn); another order does not converge
     associated : begin with the associated law, which finds forces that carry a packing at rest, where none are carried
@@ -66,7 +66,7 @@ class AcceleratedSweeps(Sweeps):
         super().__post_init__(rigidity)
         if not isinstance(self.order, Coloured | Symmetric):
             name = type(self.order).__name__
-            raise ValueError(f"order {name} does not converge with momentum; choose 'coloured' or 'symmetric'")
+            raise ValueError(f"order {name} does not converge when extrapolated; choose 'coloured' or 'symmetric'")
         if self.associated and not self.order.coloured:
             raise ValueError("associated = True is known to sweeps by colours alone; take order = 'coloured'")
         if self.fallback is None:
@@ -90,10 +90,10 @@ class AcceleratedSweeps(Sweeps):
             looks = looks_at_state(self.criterion) and not self.sleep
             most = AFFORDABLE if looks and self.max_sweeps >= PATIENT else 0
         own = problem.extra is None and problem.count <= most and bool((problem.friction < math.inf).all())
-        return Momentum(order, problem, associated=self.associated, fallback=own)
+        return Extrapolated(order, problem, associated=self.associated, fallback=own)
 
 
-class Momentum(Pace):
+class Extrapolated(Pace):
     """Sweeps from where the last ones were heading. After each the problem holds forces within the cone."""
 
     order: Coloured | Symmetric
@@ -130,14 +130,14 @@ class Momentum(Pace):
             self._associated.begin(problem, self._extent)
 
     def sweep(self, problem: ContactProblem, rng: Generator) -> int:
-        """1. Extrapolate. 2. Sweep. 3. Judge the change, and choose the momentum of the next sweep."""
+        """1. Extrapolate. 2. Sweep. 3. Judge the change, and choose the extrapolation of the next sweep."""
         p, swings, rule = problem, self._swings, self._rule
-        beta = rule.amount.beta
+        beta = rule.factor.beta
         left_out = len(swings.rows) > 0 and beta > 0.0
         if left_out:
             swings.part(beta, p.forces, self._forces)
-        carry_on(beta, p.forces, self._forces, self._start)
-        carry_on(beta, p.motion, self._motion)
+        extrapolate(beta, p.forces, self._forces, self._start)
+        extrapolate(beta, p.motion, self._motion)
         if left_out:
             swings.take_out(p, self._start)
         made = self.order.turn(p, rng, fresh=rule.fresh, associated=self._associated.on)
@@ -171,7 +171,7 @@ class Momentum(Pace):
     def told(self, problem: ContactProblem, verdict: Verdict) -> bool:
         """Change the law where the associated one has done its work; where few contacts are left, calm them.
 
-        Calm is sweeps without momentum, which would keep the last contacts swinging.
+        Calm is sweeps without extrapolation, which would keep the last contacts oscillating.
         """
         rule = self._rule
         if self._associated.decide(problem, verdict, rule.sweeps):
@@ -190,7 +190,7 @@ class Momentum(Pace):
     def patience(self, problem: ContactProblem, most: int) -> int:
         """All but the eighth that `fall_back` may take; no more than these where heavy bodies would take more than all.
 
-        Sweeps with momentum go by the root of the condition number, L/d times the mass on a contact over that of a
+        Extrapolated sweeps go by the root of the condition number, L/d times the mass on a contact over that of a
         grain, or L/d again where no body is heavy.
         """
         heavy = burden(problem) if self._may_fall_back else 0.0
@@ -201,7 +201,7 @@ class Momentum(Pace):
     def fall_back(
         self, problem: ContactProblem, rng: Generator, criterion: StateCriterion, verdict: Verdict
     ) -> tuple[int, Verdict]:
-        """1. The best forces so far. 2. Sweeps without momentum from there. 3. The second-order method."""
+        """1. The best forces so far. 2. Sweeps without extrapolation from there. 3. The second-order method."""
         p = problem
         self._back_to_best(p)
         p.motion[:, :6] = self._free

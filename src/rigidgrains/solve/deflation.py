@@ -1,9 +1,9 @@
-"""Deflation: momentum leaves out the swings that it would feed where contacts slide.
+"""Deflation: extrapolation leaves out oscillating directions, which it would feed where contacts slide.
 
 Where contacts slide the sweep is an unsymmetric map. A complex pair of its eigenvalues, often on a few dozen contacts,
-grows under momentum that all others can bear. While it does it dominates what sweeps change: two differences between
-changes a few sweeps apart span it, without the steady change of the slow modes that need momentum. Forces are carried
-on without their part along these two: to the pair it is as if there was no momentum.
+grows under an extrapolation that all others can bear. While it does it dominates what sweeps change: two differences between
+changes a few sweeps apart span it, without the steady change of the slow modes that need it. Forces are extrapolated
+without their part along these two: to the pair it is as if sweeps were plain.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ INDEPENDENT = 0.05  # of a difference: what others must not explain
 
 
 class Swings:
-    """Directions that momentum leaves out: forces on some contacts.
+    """Directions that extrapolation leaves out: forces on some contacts.
 
     rows       : (k,) the contacts
     directions : (m, k, columns) N, of length one and at right angles, with the weights 1/m_n and 1/m_t
@@ -85,7 +85,7 @@ class Swings:
         return True
 
     def part(self, beta: float, forces: Array, last: Array) -> None:
-        """Find by what forces would be carried on along the directions; `last` is where they were before."""
+        """Find by what forces would be extrapolated along the directions; `last` is where they were before."""
         project(beta, self.rows, self.directions, self._weight, forces, last, self._less)
 
     def take_out(self, problem: ContactProblem, start: Array) -> None:

@@ -1,6 +1,6 @@
 """Fallback: a step that no sweep solves goes to the second-order method.
 
-Where contacts slide, a solution may repel sweeps: they circle it for ever, with momentum and without. Newton's method
+Where contacts slide, a solution may repel sweeps: they circle it for ever, extrapolated or plain. Newton's method
 does not mind. Heavy bodies on light ones take more sweeps than there are, and may need a path, see path.py.
 """
 

@@ -1,4 +1,4 @@
-"""Restarts: when extrapolated sweeps give up their momentum, decided sweep by sweep from two measured numbers.
+"""Restarts: when extrapolated sweeps begin anew from where they are, decided sweep by sweep from two measured numbers.
 
 change : sum of |dR|^2/m over the contacts, by one sweep
 cosine : between that change and the step since the sweep before
@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from enum import Enum, auto
 
-from .steady import Amount
+from .steady import ExtrapolationFactor
 
 Ask = Callable[[], bool]
 
@@ -22,16 +22,16 @@ GROWTH = 2.0, 8.0  # least and most of the growth that is reason at any time
 PROGRESS = 0.7  # of the least change before: what sweeps between two restarts must get below to be left alone longer
 VAIN = 1  # times in a row that growth ends sweeps without such progress: then swings are looked for
 LATE = 100.0  # times L/d sweeps after which they are not, at rest: at small residuals restarts get further
-STRAIGHT = 0.93  # mean cosine between change and step since the last restart: above, it is not momentum that grows
+STRAIGHT = 0.93  # mean cosine between change and step since the last restart: above, it is not extrapolation that makes changes grow
 KINK = 16.0  # growth that is reason even then
 WAIT = 6.0  # times L/d sweeps without a change below all before: then it is reason after all
-STEADY = 8.0  # times L/d sweeps after which momentum is held where changes and steps agree, see steady.py
-STALL = 20.0  # times L/d sweeps in flow without a change below all before: then momentum is lowered
-CALM = 1.0  # times L/d sweeps without momentum, where only single contacts are left
+STEADY = 8.0  # times L/d sweeps after which beta is steady, where changes and steps agree, see steady.py
+STALL = 20.0  # times L/d sweeps in flow without a change below all before: then beta is lowered
+CALM = 1.0  # times L/d plain sweeps, where only single contacts are left
 BUSY = 20.0  # times L/d sweeps before that, and between
 RUNAWAY = 100.0  # over the least of all: back to the best forces
 SAVED = 0.25  # a gain worth a new checkpoint
-RESCUES = 20  # after as many the sweeps go on without momentum
+RESCUES = 20  # after as many the sweeps go on as plain ones
 
 
 class Next(Enum):
@@ -45,10 +45,10 @@ class Next(Enum):
 
 
 class Restarts:
-    """The momentum of the next sweep, and what else follows, from the numbers of the sweeps so far.
+    """The extrapolation of the next sweep, and what else follows, from the numbers of the sweeps so far.
 
     sweeps   : made so far; count : restarts; rescues : times back to the best forces
-    amount   : of momentum; fresh : whether the next sweep has a new order
+    factor   : of the extrapolation; fresh : whether the next sweep has a new order
     better   : whether the last forces are worth keeping as the best ones
     """
 
@@ -65,23 +65,23 @@ class Restarts:
         """Begin with a law: nothing that came before is a measure of what comes."""
         self._lowest = self._best = self._before = math.inf
         self._since = self._lowered = self._idle = self.sweeps
-        self._growth, self.amount = GROWTH[1], Amount(self.extent)
+        self._growth, self.factor = GROWTH[1], ExtrapolationFactor(self.extent)
         self._vain = self._until = 0
         self.better = False
         self._begin_anew()
 
     def restart(self) -> None:
-        """No momentum from here on, and a fresh order."""
+        """Extrapolate from here on, in a fresh order."""
         self.count += 1
         self._before = min(self._before, self._least)
         self._begin_anew()
 
     def pause(self, sweeps: int) -> None:
-        """So many sweeps without momentum."""
+        """So many plain sweeps."""
         self._until = self.sweeps + sweeps
 
     def calm(self) -> bool:
-        """Where only single contacts are left momentum keeps them swinging: pause now and then; whether it does now."""
+        """Pause where only single contacts are left, now and then: extrapolation keeps them oscillating. Whether it did."""
         if self.sweeps < self._until + BUSY * self.extent:
             return False
         self.pause(math.ceil(CALM * self.extent))
@@ -115,7 +115,7 @@ class Restarts:
             self.restart()
             return Next.RESTART
         if not self._grown(change):
-            self.amount.rise(cosine)
+            self.factor.rise(cosine)
             return Next.GO_ON
         if self.sweeps - self._since > LATE * self.extent and not flows():
             self.restart()
@@ -123,7 +123,7 @@ class Restarts:
         if self._vain >= VAIN and find_swings():
             self._before, self._least = min(self._before, self._least), change
             self._turns, self._along = 0, 0.0
-            self.amount.rise(cosine)
+            self.factor.rise(cosine)
             return Next.LEAVE_OUT
         self.restart()
         return Next.RESTART
@@ -133,36 +133,36 @@ class Restarts:
         return self.sweeps - self._since > PATIENCE * self.extent - ahead
 
     def _ripe(self, flows: Ask) -> bool:
-        """Whether it is time for steady momentum: loads have crossed the packing, and what is left is all over it."""
-        if self.amount.steady or self.sweeps - self._since <= STEADY * self.extent:
+        """Whether it is time for a steady beta: loads have crossed the packing, and what is left is all over it."""
+        if self.factor.steady or self.sweeps - self._since <= STEADY * self.extent:
             return False
-        self.amount.keep_steady(flows=flows())
+        self.factor.keep_steady(flows=flows())
         return True
 
     def _stalls(self, flows: Ask, associated: bool) -> bool:
-        """Whether momentum is lowered from now on: sweeps in flow go in circles, without a change below all before.
+        """Whether beta is lowered from now on: sweeps in flow go in circles, without a change below all before.
 
-        At rest such changes are rare, and it takes all the momentum to come to them.
+        At rest such changes are rare, and it takes a large beta to come to them.
         """
         idle = self.sweeps - max(self._lowered, self._idle)
-        if not self.amount.steady or idle <= STALL * self.extent:
+        if not self.factor.steady or idle <= STALL * self.extent:
             return False
         self._idle = self.sweeps
         if associated or not flows():
             return False
-        self.amount.lower()
+        self.factor.lower()
         return True
 
     def _grown(self, change: float) -> bool:
-        """Whether changes have grown so far that momentum feeds them.
+        """Whether changes have grown so far that extrapolation feeds them.
 
-        Where contacts slide, few of them may swing up and must be stopped early: the bound halves when the sweeps
+        Where contacts slide, few of them may oscillate ever more and must be stopped early: the bound halves when the sweeps
         since the last restart came to nothing, and doubles when they did not. Forces that have gone straight on meet
         a contact that opens or slips: that growth passes.
         """
         if not self.watches(0):
             return False
-        straight = self.amount.steady and self.rescues == 0 and self._along > STRAIGHT * self._turns
+        straight = self.factor.steady and self.rescues == 0 and self._along > STRAIGHT * self._turns
         straight = straight and self.sweeps - self._lowered <= WAIT * self.extent
         if straight and change <= KINK * self._least:
             return False
@@ -171,11 +171,11 @@ class Restarts:
             self._vain, factor = (self._vain + 1, 0.5) if vain else (0, 2.0)
             self._growth = min(max(factor * self._growth, GROWTH[0]), GROWTH[1])
             return True
-        late = not self.amount.steady and self.sweeps - self._restarted > STRETCH * self.extent
+        late = not self.factor.steady and self.sweeps - self._restarted > STRETCH * self.extent
         return late and change > SLIGHT * self._least
 
     def _begin_anew(self) -> None:
-        self.amount.begin_anew()
+        self.factor.begin_anew()
         self.fresh = True
         self._least, self._restarted = math.inf, self.sweeps
         self._turns, self._along = 0, 0.0
