@@ -1,7 +1,7 @@
 """Accelerated sweeps: information crosses a packing of L/d grains in about L/d sweeps; plain sweeps take (L/d)^2.
 
-Between sweeps forces and velocities are extrapolated in the direction they have taken, after Nesterov. The sweeps between
-two restarts must all have the same order: the same colours, or there and back.
+Between sweeps forces and velocities are extrapolated in the direction they have taken, after Nesterov. The sweeps
+between two restarts must all have the same order: the same colours, or there and back.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..runtime.memory import copy_rows
 from .aliases import SETTINGS, with_earlier_names
 from .associated import AssociatedStart
 from .criteria import Criterion, MomentumCriterion, RigidSweeps, StateCriterion, Verdict, looks_at_state
-from .deflation import EVERY, KEPT, Swings
+from .deflation import EVERY, KEPT, Deflation
 from .extrapolation import extent_of, extrapolate, judge
 from .kernels.factory import apply_forces
 from .kernels.sums import changes
@@ -117,29 +117,29 @@ class Extrapolated(Pace):
         self._weight = self._like(forces, "weight")
         np.divide(1.0, problem.geometry[:, 5:6], out=self._weight)
         np.divide(1.0, problem.geometry[:, 4], out=self._weight[:, 0])
-        self._extent, self._swings = extent_of(problem), Swings(self._work)
+        self._extent, self._deflation = extent_of(problem), Deflation(self._work)
         self._associated = AssociatedStart()
         self._rule = Restarts(self._extent, count=self.restarts)
         self._keep_best(problem)
 
-    def moved(self, change: Array) -> None:
+    def add_velocity(self, change: Array) -> None:
         self._free += change
 
-    def watch(self, problem: ContactProblem) -> None:
+    def begin_looks(self, problem: ContactProblem) -> None:
         if self._may_begin:
             self._associated.begin(problem, self._extent)
 
     def sweep(self, problem: ContactProblem, rng: Generator) -> int:
         """1. Extrapolate. 2. Sweep. 3. Judge the change, and choose the extrapolation of the next sweep."""
-        p, swings, rule = problem, self._swings, self._rule
+        p, deflation, rule = problem, self._deflation, self._rule
         beta = rule.factor.beta
-        left_out = len(swings.rows) > 0 and beta > 0.0
-        if left_out:
-            swings.part(beta, p.forces, self._forces)
+        deflated = len(deflation.rows) > 0 and beta > 0.0
+        if deflated:
+            deflation.measure(beta, p.forces, self._forces)
         extrapolate(beta, p.forces, self._forces, self._start)
         extrapolate(beta, p.motion, self._motion)
-        if left_out:
-            swings.take_out(p, self._start)
+        if deflated:
+            deflation.take_out(p, self._start)
         made = self.order.turn(p, rng, fresh=rule.fresh, associated=self._associated.on)
         rule.fresh = False
         rule.sweeps += made
@@ -148,12 +148,12 @@ class Extrapolated(Pace):
         cosine = along / size if size > 0.0 else 0.0
         self.change = math.sqrt(change)
         if rule.watches(EVERY * KEPT):
-            swings.keep(rule.sweeps, p.forces, self._start)
+            deflation.remember(rule.sweeps, p.forces, self._start)
         chosen = rule.choose(
-            cosine, max(change, ROUNDING * square), flows=lambda: flows(p),
-            find_swings=lambda: swings.find(p.forces, self._start, self._weight), associated=self._associated.on,
+            cosine, max(change, ROUNDING * square), flows=lambda: flows(p), associated=self._associated.on,
+            deflate=lambda: deflation.find_directions(p.forces, self._start, self._weight),
         )  # fmt: skip
-        self._obey(p, chosen)
+        self._follow(p, chosen)
         return made
 
     def sweeps(self, problem: ContactProblem, rng: Generator, number: int) -> int:
@@ -168,7 +168,7 @@ class Extrapolated(Pace):
         made = self.sweep(problem, rng)
         return made, *changes(self._start, problem.forces, epsilon, delta)
 
-    def told(self, problem: ContactProblem, verdict: Verdict) -> bool:
+    def adapt(self, problem: ContactProblem, verdict: Verdict) -> bool:
         """Change the law where the associated one has done its work; where few contacts are left, calm them.
 
         Calm is sweeps without extrapolation, which would keep the last contacts oscillating.
@@ -179,15 +179,15 @@ class Extrapolated(Pace):
             rule.restart()
             rule.take_up()
             rule.pause(CLOSING)
-            self._swings.begin_anew()
+            self._deflation.begin_anew()
             self.restarts = rule.count
             return verdict.nearly
         if verdict.nearly and rule.calm():
-            self._swings.begin_anew()
+            self._deflation.begin_anew()
             self.restarts = rule.count
         return False
 
-    def patience(self, problem: ContactProblem, most: int) -> int:
+    def plan(self, problem: ContactProblem, most: int) -> int:
         """All but the eighth that `fall_back` may take; no more than these where heavy bodies would take more than all.
 
         Extrapolated sweeps go by the root of the condition number, L/d times the mass on a contact over that of a
@@ -247,8 +247,8 @@ class Extrapolated(Pace):
         """Room for a table of this shape."""
         return self._work.take(f"{name} {table.shape[1]}", *table.shape)
 
-    def _obey(self, problem: ContactProblem, what: Next) -> None:
-        """Do with forces and swings what the rule of restarts has chosen."""
+    def _follow(self, problem: ContactProblem, what: Next) -> None:
+        """Do with forces and deflated directions what the rule of restarts has chosen."""
         rule = self._rule
         self.restarts = rule.count
         if rule.better:
@@ -259,9 +259,9 @@ class Extrapolated(Pace):
             if rule.rescues >= RESCUES:
                 self.trouble += ", then plain sweeps"
         if what in (Next.RESCUE, Next.FORGET):
-            self._swings.forget()
+            self._deflation.forget()
         elif what is Next.RESTART:
-            self._swings.begin_anew()
+            self._deflation.begin_anew()
 
     def _keep_best(self, problem: ContactProblem) -> None:
         copy_rows(problem.forces, self._best[0])
@@ -269,5 +269,5 @@ class Extrapolated(Pace):
 
     def _restart(self) -> None:
         self._rule.restart()
-        self._swings.begin_anew()
+        self._deflation.begin_anew()
         self.restarts = self._rule.count

@@ -134,14 +134,14 @@ class Sweeps:
         pace = self._pace(copy.copy(self.order), problem)  # a solver may serve several simulations at a time
         apply_forces(problem)
         if problem.count == 0:
-            return SolveReport(sweeps=0, updates=0, converged=self.told(True), mean_force=0.0, why="no contacts")
+            return SolveReport(sweeps=0, updates=0, converged=self.outcome(True), mean_force=0.0, why="no contacts")
         doubt, weakened = doubtful(problem, criterion), 1.0
         if self.sleep:
             check_sleep(criterion)
             most = criterion.sweeps if isinstance(criterion, FixedSweeps) else self.max_sweeps
             sweeps, updates, verdict = sweep_awake(problem, pace, rng, criterion, most - pace.closing)
             if sweeps == 0:
-                return _asleep(problem, verdict, self.told(True))
+                return _asleep(problem, verdict, self.outcome(True))
         elif looks_at_state(criterion):
             criterion = Carried(criterion) if doubt else criterion
             sweeps, verdict = self._until_met(problem, pace, rng, Passive(criterion))
@@ -161,7 +161,7 @@ class Sweeps:
         if not verdict.met and (weakened := make_passive(problem)) < 1.0 and looks_at_state(criterion):
             verdict = criterion.judge(problem)._replace(met=False)
         mean = total_force(problem.forces) / problem.count
-        converged = self.told(bool(verdict.met)) if math.isfinite(mean) else False
+        converged = self.outcome(bool(verdict.met)) if math.isfinite(mean) else False
         why = {True: "criterion met", None: "sweeps as given"}.get(converged, f"not met by {sweeps} sweeps")
         if pace.fallback:
             why += f"{' by' if converged else ' and'} {pace.fallback} iterations of the second-order method"
@@ -176,7 +176,7 @@ class Sweeps:
             pace.fallback, weakened,
         )  # fmt: skip
 
-    def told(self, met: bool) -> bool | None:
+    def outcome(self, met: bool) -> bool | None:
         """What may be said of a step: None where sweeps were only counted, and as many made as were to be."""
         given = isinstance(self.criterion, FixedSweeps) or (met and isinstance(self.criterion, RigidSweeps))
         return None if given else met
@@ -218,9 +218,9 @@ class Sweeps:
         What a criterion measures falls as changes do: the last look tells how small they have to be.
         """
         pace.begin(problem)
-        pace.watch(problem)
+        pace.begin_looks(problem)
         most = self.max_sweeps - pace.closing
-        patience = pace.patience(problem, most)
+        patience = pace.plan(problem, most)
         sweeps, verdict = _look_now_and_then(problem, pace, rng, criterion, patience)
         if not verdict.met:
             made, verdict = pace.fall_back(problem, rng, criterion, verdict)
@@ -257,7 +257,7 @@ def _look_now_and_then(
         likely = sweeps >= soon and verdict.excess * pace.change <= before
         if likely or sweeps >= min(look, most):
             verdict, before = criterion.judge(problem), pace.change
-            eager = not verdict.met and pace.told(problem, verdict)
+            eager = not verdict.met and pace.adapt(problem, verdict)
             soon = sweeps + max(LOOK, sweeps // 64)
             look = soon if eager else sweeps + max(LOOK, sweeps // 8)
     return sweeps, verdict
