@@ -94,7 +94,7 @@ class Restarts:
         self._until = self.sweeps + sweeps
 
     def calm(self) -> bool:
-        """Pause now and then where only single contacts are left, which it keeps oscillating; returns whether it did."""
+        """Pause now and then where only single contacts are left, to let them settle; returns whether it did."""
         if self.sweeps < self._until + BUSY * self.extent:
             return False
         self.pause(math.ceil(CALM * self.extent))
@@ -149,7 +149,7 @@ class Restarts:
         return self.sweeps - self._since > PATIENCE * self.extent - ahead
 
     def _become_steady(self, flows: Ask) -> bool:
-        """Make beta steady once loads have crossed the packing, and what is left is all over it; returns whether it did."""
+        """Make beta steady once loads have crossed the packing; returns whether it did."""
         if self.factor.steady or self.sweeps - self._since <= STEADY * self.extent:
             return False
         self.factor.keep_steady(flows=flows())
