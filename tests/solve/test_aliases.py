@@ -18,7 +18,7 @@ from rigidgrains.laboratory.compare import check_solvers
 from rigidgrains.laboratory.step import known_solvers
 from rigidgrains.scene.make_solver import make_solver
 from rigidgrains.scene.settings import Solver
-from rigidgrains.solve.aliases import FIGURES, METHODS, SETTINGS, TRIALS, Renamed, rename, with_earlier_names
+from rigidgrains.solve.aliases import CLASSES, FIGURES, METHODS, SETTINGS, TRIALS, Renamed, rename, with_earlier_names
 from rigidgrains.solve.names import from_words, words_of
 from rigidgrains.trajectory.checkpoint import pack, unpack
 
@@ -96,6 +96,13 @@ def test_files_of_earlier_versions(silent):
     assert words_of(back.solver) == words_of(simulation.solver)
     assert (back.tally, back.last_solve) == (simulation.tally, simulation.last_solve)
     assert from_words(words["solver"]) == rg.AcceleratedSweeps(**VALUES)
+
+
+@pytest.mark.parametrize(("earlier", "name"), CLASSES.items())
+def test_classes_of_the_front_door(earlier, name):
+    with pytest.warns(Renamed, match=earlier):
+        assert getattr(rg, earlier) is getattr(rg, name)
+    assert earlier not in dir(rg)
 
 
 def test_figures_of_reports():

@@ -16,6 +16,7 @@ T = TypeVar("T")
 METHODS = {"referee": "second-order"}  # of methods, and of solvers of matrices
 TRIALS = {**METHODS, "holding": "associated"}  # of solvers in the laboratory
 SETTINGS = {"hold": "associated", "referee": "fallback"}  # of accelerated sweeps, keys of [solver]
+CLASSES = {"Springs": "SoftDEM"}  # of the front door
 FIGURES = {"referee": "fallback", "refereed": "fallbacks", "refereed_steps": "fallback_steps"}  # of steps and runs
 
 
