@@ -1,4 +1,4 @@
-"""Springs: the laws of a linear spring with dashpot and friction."""
+"""Soft DEM: the laws of a linear spring with dashpot and friction."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from support.builders import RIGHT, floor, grains, plane
 
 from rigidgrains.model.bodies import Bodies
-from rigidgrains.soft_dem import Springs
+from rigidgrains.soft_dem import SoftDEM
 
 
 def pair(speed: float = 1.0, mass: tuple[float, float] = (1.0, 3.0)) -> Bodies:
@@ -26,7 +26,7 @@ def test_restitution_of_a_damped_spring(viscosity: float) -> None:
     b = viscosity / (2.0 * m_e)
     w = math.sqrt(kappa / m_e - b * b)
     e = math.exp(-(b / w) * (math.pi - 2.0 * math.atan(b / w)))
-    Springs(bodies, dt=1e-5, stiffness=kappa, viscosity=viscosity).run(20_000)
+    SoftDEM(bodies, dt=1e-5, stiffness=kappa, viscosity=viscosity).run(20_000)
     after = bodies.velocity[:, 0]
     assert after[1] - after[0] == pytest.approx(e, rel=2e-3)
     assert bodies.mass @ after == pytest.approx(1.0)
@@ -36,7 +36,7 @@ def test_energy_is_conserved_to_second_order() -> None:
     kappa, found = 1e3, []
     for dt in (4e-3, 2e-3, 1e-3):
         bodies = grains([[0, 0, 0], [2, 0, 0]], 1.0, 1.0, velocity=[[0.1, 0, 0], [-0.1, 0, 0]])
-        springs = Springs(bodies, dt=dt, stiffness=kappa, bonded=True)
+        springs = SoftDEM(bodies, dt=dt, stiffness=kappa, bonded=True)
         energy = []
         for _ in range(round(1.0 / dt)):
             before = bodies.velocity.copy()
@@ -52,10 +52,10 @@ def test_energy_is_conserved_to_second_order() -> None:
 
 def test_a_resting_sphere_sinks_in_by_its_weight() -> None:
     bodies = grains([[0, 1, 0]], 1.0, 2.0, gravity=[0, -10, 0], walls=[floor()])
-    Springs(bodies, dt=1e-3, stiffness=1e4, viscosity=200.0).run(3000)
+    SoftDEM(bodies, dt=1e-3, stiffness=1e4, viscosity=200.0).run(3000)
     assert 1.0 - bodies.position[0, 1] == pytest.approx(2.0 * 10.0 / 1e4, rel=1e-6)
     bodies = grains([[0, 1, 0]], 1.0, 2.0, gravity=[0, -10, 0], walls=[floor()])
-    Springs(bodies, dt=1e-3, stiffness=1e4, viscosity=100.0, wall=2.0).run(3000)
+    SoftDEM(bodies, dt=1e-3, stiffness=1e4, viscosity=100.0, wall=2.0).run(3000)
     assert 1.0 - bodies.position[0, 1] == pytest.approx(1.0 * 10.0 / 1e4, rel=1e-6)
 
 
@@ -64,7 +64,7 @@ def test_a_rough_elastic_sphere_is_turned_back() -> None:
     # components of the velocity of its surface are turned round
     motion = {"velocity": [[0.3, -1, 0]], "spin": [[0, 0, 0.2]]}
     bodies = grains([[0, 1.0001, 0]], 1.0, 1.0, **motion, friction=1e6, walls=[floor()])
-    Springs(bodies, dt=2e-5, stiffness=1e5).run(1000)
+    SoftDEM(bodies, dt=2e-5, stiffness=1e5).run(1000)
     v, w = bodies.velocity[0], bodies.spin[0]
     assert v[1] == pytest.approx(1.0, rel=1e-3)
     assert v[0] + w[2] == pytest.approx(-(0.3 + 0.2), rel=1e-2)
@@ -84,7 +84,7 @@ def test_coulomb_limit() -> None:
     mu = 0.3
     for angle, a in ((0.4, 10.0 * (math.sin(0.4) - mu * math.cos(0.4))), (0.2, 0.0)):
         bodies = slope(angle, mu, roll=False)
-        springs = Springs(bodies, dt=1e-4, stiffness=1e5, viscosity=300.0).run(10_000)
+        springs = SoftDEM(bodies, dt=1e-4, stiffness=1e5, viscosity=300.0).run(10_000)
         assert bodies.velocity[0, 0] == pytest.approx(a, abs=0.02)
         r_n, *r_t = springs.contacts.forces[0]
         assert np.linalg.norm(r_t) <= mu * r_n * (1.0 + 1e-12)
@@ -95,7 +95,7 @@ def test_coulomb_limit() -> None:
 def test_rolling() -> None:
     # a solid sphere rolls down with a = 5/7 g sin(angle)
     bodies = slope(0.2, 0.3)
-    Springs(bodies, dt=1e-4, stiffness=1e5, viscosity=300.0).run(10_000)
+    SoftDEM(bodies, dt=1e-4, stiffness=1e5, viscosity=300.0).run(10_000)
     assert bodies.velocity[0, 0] == pytest.approx(5.0 / 7.0 * 10.0 * math.sin(0.2), rel=0.02)
     assert bodies.spin[0, 2] == pytest.approx(-bodies.velocity[0, 0], rel=0.02)
 
@@ -104,7 +104,7 @@ def test_bonds_pull_and_contacts_do_not() -> None:
     for bonded in (True, False):
         bodies = grains([[1.0, 0, 0], [3.0, 0, 0]], 1.0, 1.0, velocity=[[0, 0, 0], [0.1, 0, 0]],
                         walls=[plane([0, 0, 0], RIGHT, "wall")])  # fmt: skip
-        Springs(bodies, dt=1e-3, stiffness=100.0, viscosity=8.0, bonded=bonded).run(20_000)
+        SoftDEM(bodies, dt=1e-3, stiffness=100.0, viscosity=8.0, bonded=bonded).run(20_000)
         assert bodies.position[1, 0] == pytest.approx(3.0 if bonded else 5.0, abs=1e-6)
 
 
@@ -116,7 +116,7 @@ def test_momentum_and_2d_equals_flat_3d() -> None:
     for dimension in (2, 3):
         bodies = grains(place, 0.5, 1.0, dimension=dimension, velocity=velocity, friction=0.5)
         bodies.motion[:, 7] = 2.0  # the same inertia
-        Springs(bodies, dt=1e-4, stiffness=1e3, viscosity=3.0).run(2000)
+        SoftDEM(bodies, dt=1e-4, stiffness=1e3, viscosity=3.0).run(2000)
         assert bodies.velocity.sum(axis=0) == pytest.approx(velocity.sum(axis=0), abs=1e-9)
         found.append(bodies.position.copy())
     assert np.array_equal(*found)
@@ -124,6 +124,6 @@ def test_momentum_and_2d_equals_flat_3d() -> None:
 
 def test_refuses_nonsense() -> None:
     with pytest.raises(ValueError, match="stiffness"):
-        Springs(pair(), dt=1e-3, stiffness=0.0)
+        SoftDEM(pair(), dt=1e-3, stiffness=0.0)
     with pytest.raises(ValueError, match="viscosity"):
-        Springs(pair(), dt=1e-3, stiffness=1.0, viscosity=-1.0)
+        SoftDEM(pair(), dt=1e-3, stiffness=1.0, viscosity=-1.0)

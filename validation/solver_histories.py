@@ -48,7 +48,7 @@ class Bed:
 
     @property
     def crossing(self) -> int:
-        """(L/d)^2 sweeps: news crosses the packing."""
+        """(L/d)^2 sweeps: information crosses the packing."""
         return round(self.grains ** (2.0 / self.dimension))
 
     @property

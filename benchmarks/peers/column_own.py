@@ -19,7 +19,7 @@ import rigidgrains as rg
 # By the bound on the mean overlap: the overlap that is left alone, and sweeps a step for 1000 grains, over-relaxed or
 # accelerated
 SETTINGS = {6e-3: (4e-3, 10, 6.5), 1e-3: (6e-4, 15, 12)}
-HIGH = 4000  # grains from which on momentum pays
+HIGH = 4000  # grains from which on extrapolation pays
 # Until which part of the time overlaps are removed, and until which steps stay short; then it stands
 PUSHED, MOVING = 0.65, 0.72
 

@@ -62,20 +62,20 @@ def growth(most: int) -> Iterator[dict[str, Any]]:
     """Sweeps to a momentum error of 1 % from a cold start, mu = 0.3, against n; and CPU time at n = 4000.
 
     Small packings differ from each other, so more of them are averaged (geometrically), two orders of colours for each.
-    hold : whether the solver is told that they carry their load
+    associated : whether the solver is told that they carry their load
     """
     sizes = [n for n in PACKINGS if n <= most]
-    for (dimension, bar, faster), hold in product(((2, 0.5, 25.0), (3, 0.3, 8.0)), (False, True)):
+    for (dimension, bar, faster), associated in product(((2, 0.5, 25.0), (3, 0.3, 8.0)), (False, True)):
         sweeps = []
         for n in sizes:
             problems = [clone(piston_step(dimension, n, 0.3, seed), cold=True) for seed in range(PACKINGS[n])]
-            solver = AcceleratedSweeps(max_sweeps=20_000, hold=hold)
+            solver = AcceleratedSweeps(max_sweeps=20_000, associated=associated)
             runs = [timed(solver, problem, seed) for problem in problems for seed in range(2)]
             sweeps.append(math.exp(np.mean([math.log(report.sweeps) for report, _ in runs])))
             mean = float(np.mean([seconds for _, seconds in runs]))
             counts = [report.sweeps for report, _ in runs]
             row: dict[str, Any] = {
-                "dimension": dimension, "hold": hold, "n": n, "packings": len(problems),
+                "dimension": dimension, "associated": associated, "n": n, "packings": len(problems),
                 "contacts": problems[0].count, "sweeps": sweeps[-1],
                 "least": min(counts), "most": max(counts), "cpu_ms": 1e3 * mean,
                 "converged": all(report.converged for report, _ in runs),
@@ -93,7 +93,7 @@ def growth(most: int) -> Iterator[dict[str, Any]]:
             slope = float(np.polyfit(np.log(some), np.log(sweeps[: len(some)]), 1)[0])
             yield {
                 "dimension": dimension,
-                "hold": hold,
+                "associated": associated,
                 "upto": upto,
                 "exponent": slope,
                 "bar": bar,
@@ -182,11 +182,11 @@ def whole() -> Iterator[dict[str, Any]]:
     """Every problem of the set: what the solver says against what the certificate finds."""
     wrong = 0
     for name, problem in the_set():
-        for order in ("coloured", "symmetric", "holding"):
-            if order == "holding" and problem.forces.any():
+        for order in ("coloured", "symmetric", "associated"):
+            if order == "associated" and problem.forces.any():
                 continue  # it makes a difference where no forces are carried over
             solved, free = clone(problem), problem.motion
-            kind = {"hold": True} if order == "holding" else {"order": order}
+            kind = {"associated": True} if order == "associated" else {"order": order}
             report = AcceleratedSweeps(**kind, max_sweeps=20_000).solve(solved, np.random.default_rng(0))
             truth = certify(free, solved)
             right = truth["residual"] <= 1.01e-3 and truth["momentum_error"] <= 1.01e-2

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .simulation.stepper import DivergenceError
     from .simulation.timestep import AutoStep
     from .simulation.triggers import Observer, StopRun
-    from .soft_dem import Springs
+    from .soft_dem import SoftDEM
     from .solve.accelerated import AcceleratedSweeps
     from .solve.criteria import (
         FixedSweeps,
@@ -99,9 +99,9 @@ _HOMES = {
     "SceneError": "scene",
     "SecondOrder": "solve.second_order",
     "Simulation": "simulation.simulation",
+    "SoftDEM": "soft_dem",
     "SolveReport": "solve.sweeps",
     "SpeedFriction": "laws.friction",
-    "Springs": "soft_dem",
     "StageError": "events.errors",
     "StateCriterion": "solve.criteria",
     "StaticFriction": "laws.friction",
@@ -169,9 +169,9 @@ __all__ = [
     "SceneError",
     "SecondOrder",
     "Simulation",
+    "SoftDEM",
     "SolveReport",
     "SpeedFriction",
-    "Springs",
     "StageError",
     "StateCriterion",
     "StaticFriction",
@@ -208,6 +208,10 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         value = globals()[name] = getattr(import_module(f".{_HOMES[name]}", __name__), name)
         return value
+    from .solve.aliases import CLASSES, current
+
+    if name in CLASSES:
+        return __getattr__(current(name, CLASSES))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

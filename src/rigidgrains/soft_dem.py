@@ -1,4 +1,4 @@
-"""The soft counterpart: grains that overlap on linear springs and dashpots, as in molecular dynamics.
+"""Soft DEM, the soft counterpart: grains that overlap on linear springs and dashpots, as in molecular dynamics.
 
 The rooms are those of contact dynamics (neighbours, contacts, move); only the force is different. It is a function of
 gap and velocity, Eq. (lin-spring), evaluated once per step, so the step must be small against the shortest oscillation.
@@ -29,8 +29,8 @@ from .solve.kernels.factory import apply_forces
 Array = NDArray[np.float64]
 
 
-class Springs:
-    """Disks or spheres on springs, with friction.
+class SoftDEM:
+    """Disks or spheres whose contacts are linear springs and dashpots, with friction.
 
     dt         : s, below about min(sqrt(m/stiffness), m/(2 viscosity)) for a chain; fewer for more contacts per grain
     stiffness  : kappa, N/m, between two grains
@@ -51,11 +51,11 @@ class Springs:
         if viscosity < 0.0 or tangential < 0.0 or wall <= 0.0:
             raise ValueError(f"viscosity {viscosity}, tangential {tangential} or wall {wall} is negative; give more")
         if bodies.laws:
-            raise ValueError(f"springs know plain friction, not {type(bodies.laws[0]).__name__}; use a Simulation")
+            raise ValueError(f"soft DEM knows plain friction, not {type(bodies.laws[0]).__name__}; use a Simulation")
         if bodies.cell is not None:
-            raise ValueError("springs know no periodic cell; use a Simulation")
+            raise ValueError("soft DEM knows no periodic cell; use a Simulation")
         if bodies.events is not None or bodies.scheduled:
-            raise ValueError("springs know no walls or grains that come and go; use a Simulation")
+            raise ValueError("soft DEM knows no walls or grains that come and go; use a Simulation")
         self.bodies, self.dt = bodies, dt
         self.stiffness, self.viscosity = stiffness, viscosity
         self.tangential, self.wall, self.bonded = tangential, wall, bonded
@@ -94,7 +94,7 @@ class Springs:
         self.steps += 1
         self.updates += contacts.count
 
-    def run(self, steps: int, look: Callable[[Springs], Any] | None = None, *, every: int = 1) -> Springs:
+    def run(self, steps: int, look: Callable[[SoftDEM], Any] | None = None, *, every: int = 1) -> SoftDEM:
         """So many steps; `look` is called after every few of them."""
         for _ in range(steps):
             self.step()

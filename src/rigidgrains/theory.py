@@ -123,7 +123,7 @@ def critical_wave_length(q: float, sweeps: float, d: float) -> float:
 
 
 def diffusion_length(q: float, sweeps: float, d: float) -> float:
-    """l_diff = sqrt(4 D dt) = 2 sqrt(q N_I) d (m), Eqs. (difflength) and (ldiff): how far news gets in one step."""
+    """l_diff = sqrt(4 D dt) = 2 sqrt(q N_I) d (m), Eqs. (difflength) and (ldiff): the reach of one step."""
     return 2.0 * math.sqrt(q * sweeps) * d
 
 

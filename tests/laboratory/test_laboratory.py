@@ -225,7 +225,7 @@ def test_profiles_by_hand():
 
 
 def test_figures():
-    found = [compare(step_case(chain(n)), solvers=["random", "accelerated", "referee"]) for n in (5, 9)]
+    found = [compare(step_case(chain(n)), solvers=["random", "accelerated", "second-order"]) for n in (5, 9)]
     panels = draw_comparison(found[0]).axes
     assert len(panels) == 4
     assert [axes.get_ylabel() for axes in panels] == ["residual", "", "momentum error", ""]
@@ -270,7 +270,7 @@ def test_cold_and_warm_starts(scene, tmp_path):
 
 def test_the_command_writes_figure_table_and_record(scene, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    command(scene, solvers="random, accelerated,referee", step=3)
+    command(scene, solvers="random, accelerated,second-order", step=3)
     said = capsys.readouterr().out
     assert "step 3" in said
     assert "accelerated" in said

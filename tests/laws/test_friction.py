@@ -167,5 +167,5 @@ def test_static_below_sliding_friction_of_another_table():
 
 
 def test_what_knows_plain_friction_alone_says_so():
-    with pytest.raises(ValueError, match="springs know plain friction, not StaticFriction"):
-        rg.Springs(block(0.1, laws=[StaticFriction(0.5)]), dt=1e-3, stiffness=1e3)
+    with pytest.raises(ValueError, match="soft DEM knows plain friction, not StaticFriction"):
+        rg.SoftDEM(block(0.1, laws=[StaticFriction(0.5)]), dt=1e-3, stiffness=1e3)

@@ -9,7 +9,7 @@ from support.builders import floor, grains
 import rigidgrains as rg
 from rigidgrains.certificate import check
 from rigidgrains.events.population import Crowd
-from rigidgrains.soft_dem import Springs
+from rigidgrains.soft_dem import SoftDEM
 from rigidgrains.trajectory import checkpoint
 from rigidgrains.trajectory.errors import Mismatch
 
@@ -169,7 +169,7 @@ def test_tables_that_are_none(table, told):
 
 
 def test_springs_are_checked_too():
-    springs = Springs(two().bodies, dt=1e-4, stiffness=1e3)
+    springs = SoftDEM(two().bodies, dt=1e-4, stiffness=1e3)
     springs.step()
     springs.bodies.material[0] = 2
     with pytest.raises(ValueError, match="grain 0 has material 2"):

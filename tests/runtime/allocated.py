@@ -33,7 +33,7 @@ from rigidgrains.solve.sweeps import Sweeps  # noqa: E402
 GRAINS = 20_000
 PLAIN = Sweeps(order="coloured", criterion=FixedSweeps(5))
 RELAXED = RelaxedSweeps(order="coloured", criterion=FixedSweeps(5))
-MOMENTUM = AcceleratedSweeps(criterion=MomentumCriterion(), max_sweeps=5)
+ACCELERATED = AcceleratedSweeps(criterion=MomentumCriterion(), max_sweeps=5)
 
 
 @kernel
@@ -78,5 +78,5 @@ if __name__ == "__main__":
     memory.LARGE = sys.maxsize  # mappings are not traced
     threads.PART = 2048  # what a part of a loop takes for itself does not depend on the number of grains
     more = {"array": lambda: np.zeros(GRAINS), "kernel": lambda: numbers(GRAINS)}
-    quiet = {"plain": asked(30), "accelerated": asked(30, solver=MOMENTUM), "relaxed": asked(30, solver=RELAXED)}
+    quiet = {"plain": asked(30), "accelerated": asked(30, solver=ACCELERATED), "relaxed": asked(30, solver=RELAXED)}
     print(json.dumps(quiet | {name: asked(2, task) for name, task in more.items()}))

@@ -2,7 +2,7 @@
 
 repelling : 25 disks (`pressed` of benchmarks/solvers/problems.py, seed 1, friction 0.5) between a base that moves
             sideways and a piston, both of friction 3; a step that 20,000 sweeps do not solve
-circling  : 150 disks of the gallery's biaxial test, seed 0, after 1078 steps; a step that sweeps with momentum circle
+circling  : 150 disks of the gallery's biaxial test, seed 0, after 1078 steps; a step that extrapolated sweeps circle
             unless they are given less of it
 
 Both were found in searches for steps that the solver of their day (commit d93f5c2) did not solve. The systems can be
@@ -36,7 +36,7 @@ sys.path.insert(0, str(HERE.parents[1] / "benchmarks" / "solvers"))
 
 from problems import FIELDS, clone, pressed, raised  # noqa: E402
 
-ALONE = AcceleratedSweeps(referee=0, criterion=MomentumCriterion())
+ALONE = AcceleratedSweeps(fallback=0, criterion=MomentumCriterion())
 
 
 def main() -> None:
@@ -69,7 +69,7 @@ def repelling() -> Iterator[tuple[int, ContactProblem]]:
 
 
 def circling() -> Iterator[tuple[int, ContactProblem]]:
-    """Steps of a biaxial test, solved by sweeps with momentum alone."""
+    """Steps of a biaxial test, solved by extrapolated sweeps alone."""
     words = tomllib.loads(scene_text("biaxial"))
     del words["solver"]
     yield from problems_of(Simulation(Scene.model_validate(words), solver=ALONE), 1500)
@@ -88,13 +88,13 @@ def problems_of(simulation: Simulation, most: int) -> Iterator[tuple[int, Contac
 
 
 def repels(problem: ContactProblem) -> bool:
-    """Whether neither random sweeps nor those with momentum solve it."""
+    """Whether neither random sweeps nor extrapolated ones solve it."""
     plain = Sweeps(criterion=MomentumCriterion(), max_sweeps=20_000)
     return not any(solver.solve(clone(problem), np.random.default_rng(0)).converged for solver in (plain, ALONE))
 
 
 def circles(problem: ContactProblem) -> bool:
-    """Whether sweeps whose momentum is never lowered miss it with most orders, and others with none."""
+    """Whether sweeps whose extrapolation is never lowered miss it with most orders, and others with none."""
     orders, usual = range(6), restarts.STALL
     solved = [ALONE.solve(clone(problem), np.random.default_rng(order)).converged for order in orders]
     try:

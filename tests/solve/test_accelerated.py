@@ -199,7 +199,7 @@ def test_sweeps_end_soon_after_they_might(make):
     problem, rng = warm(), np.random.default_rng(1)
     free = problem.motion[:, :6].copy()
     update_velocities(problem)
-    pace = accelerated.Momentum(Coloured(), problem)
+    pace = accelerated.Extrapolated(Coloured(), problem)
     pace.begin(problem)
     found = [1.0]
     while found[-1] > epsilons[-1]:
@@ -233,7 +233,7 @@ def test_without_luck_the_sweeps_become_plain(monkeypatch, rng):
 
 
 def test_forces_that_are_not_finite_are_no_solution(rng):
-    """Momentum cannot mend a start that is no number, and says so."""
+    """Extrapolation cannot mend a start that is no number, and says so."""
     problem = prepare(triangular(4, 4), DT)
     problem.forces[2, 0] = np.nan
     report = AcceleratedSweeps(max_sweeps=50).solve(problem, rng)
@@ -335,10 +335,18 @@ def test_scenes_choose_by_name(words, kind, order, criterion):
         ({"method": "relaxed", "omega": 2.5}, "solver.omega", "less than 2"),
         ({"method": "sweeps", "residual": 1e-3}, "solver.residual", "belongs to criterion = 'momentum'"),
         ({"criterion": "residual", "contact": 1e-3}, "solver.contact", "belongs to criterion = 'momentum'"),
-        ({"hold": True, "method": "sweeps"}, "solver.hold", "belongs to method = 'accelerated'"),
-        ({"hold": True, "method": "accelerated", "order": "symmetric"}, "solver.hold", "order = 'coloured'"),
-        ({"hold": True, "method": "accelerated", "criterion": "local"}, "solver.hold", "residual, momentum, overlap"),
-        ({"hold": True, "sleep": True}, "solver.hold", "and no sleep"),
+        ({"associated": True, "method": "sweeps"}, "solver.associated", "belongs to method = 'accelerated'"),
+        (
+            {"associated": True, "method": "accelerated", "order": "symmetric"},
+            "solver.associated",
+            "order = 'coloured'",
+        ),
+        (
+            {"associated": True, "method": "accelerated", "criterion": "local"},
+            "solver.associated",
+            "residual, momentum, overlap",
+        ),
+        ({"associated": True, "sleep": True}, "solver.associated", "and no sleep"),
         ({"method": "quick"}, "solver.method", "must be 'sweeps', 'accelerated', 'relaxed'"),
     ],
 )

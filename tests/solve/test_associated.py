@@ -1,4 +1,4 @@
-"""Dilation: the law of contacts that open as they slide, and when sweeps begin with it and leave it."""
+"""The associated law: contacts that open as they slide, and when sweeps begin with it and leave it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from rigidgrains.app.bench import dense_problem
 from rigidgrains.laws.shock import associated_law, shock_law
 from rigidgrains.runtime.threads import get_threads, set_threads
 from rigidgrains.scene.make_solver import make_solver
-from rigidgrains.solve import associated as dilation
+from rigidgrains.solve import associated as room
 from rigidgrains.solve.accelerated import AcceleratedSweeps
-from rigidgrains.solve.associated import Dilation
+from rigidgrains.solve.associated import AssociatedStart
 from rigidgrains.solve.criteria import FixedSweeps, LocalCriterion, MomentumCriterion, ResidualCriterion, Verdict
 from rigidgrains.solve.extrapolation import extent_of
 from rigidgrains.solve.kernels.factory import make_kernels
@@ -106,8 +106,8 @@ def pressed(mu=0.5):
 
 
 def begun(problem):
-    """Whether sweeps begin with the associated law, where they are asked to hold."""
-    law = Dilation()
+    """Whether sweeps begin with the associated law, where they may."""
+    law = AssociatedStart()
     law.begin(problem, extent_of(problem))
     return law.on
 
@@ -133,19 +133,19 @@ def test_it_is_for_packings_at_rest_that_carry_nothing():
         ({"sleep": True}, "needs looks at the state"),
     ],
 )
-def test_what_cannot_hold_says_so(settings, what, rng):
+def test_what_cannot_begin_with_it_says_so(settings, what, rng):
     with pytest.raises(ValueError, match=what):
-        AcceleratedSweeps(hold=True, **settings).solve(pressed(), rng)
+        AcceleratedSweeps(associated=True, **settings).solve(pressed(), rng)
 
 
 def test_scenes_and_files_know_it(tmp_path):
-    """A run that is told to hold goes on so when it is resumed."""
-    solver = make_solver(Scene(dimension=2, solver={"hold": True}).solver)
-    assert solver.hold
+    """A run that may begin with it goes on so when it is resumed."""
+    solver = make_solver(Scene(dimension=2, solver={"associated": True}).solver)
+    assert solver.associated
     simulation = Simulation(triangular(4, 4, mu=0.3, g=1.0), dt=DT, solver=solver)
     simulation.observe(TrajectoryWriter(tmp_path / "held.vtkhdf"))
     simulation.run(steps=2)
-    assert resume(tmp_path / "held.vtkhdf").solver.hold
+    assert resume(tmp_path / "held.vtkhdf").solver.associated
 
 
 def channel(mu):
@@ -161,8 +161,8 @@ def channel(mu):
 def test_forces_do_not_come_from_nowhere_unless_asked_for():
     """Both answers obey all laws: grains between walls fall as if these were not there, or hold each other there."""
     speeds = []
-    for hold in (False, True):
-        simulation = Simulation(channel(1.0), dt=1e-3, solver=AcceleratedSweeps(hold=hold))
+    for associated in (False, True):
+        simulation = Simulation(channel(1.0), dt=1e-3, solver=AcceleratedSweeps(associated=associated))
         simulation.step()
         assert simulation.last_solve.converged
         speeds.append(-simulation.bodies.velocity[:, 1].mean())
@@ -179,10 +179,12 @@ def load(name):
     return module
 
 
-def solved(problem, *, hold):
+def solved(problem, *, associated):
     """The same problem solved from no forces."""
     own = replace(problem, motion=problem.motion.copy(), forces=np.zeros_like(problem.forces))
-    report = AcceleratedSweeps(criterion=MomentumCriterion(2e-3), hold=hold).solve(own, np.random.default_rng(0))
+    report = AcceleratedSweeps(criterion=MomentumCriterion(2e-3), associated=associated).solve(
+        own, np.random.default_rng(0)
+    )
     assert report.converged
     return own
 
@@ -195,7 +197,7 @@ def test_packings_that_can_carry_their_load_do():
     problems, slower = load("problems"), []
     for seed in range(5):
         spheres = problems.raised(problems.pressed(3, 400, 0.3, seed), 0.01)
-        sinks, holds = solved(spheres, hold=False), solved(spheres, hold=True)
+        sinks, holds = solved(spheres, associated=False), solved(spheres, associated=True)
         slower.append(abs(holds.motion[-1, 2]) / abs(sinks.motion[-1, 2]))
         assert residual(holds) <= 1e-3
         assert momentum_error(holds) <= 2e-3
@@ -209,7 +211,7 @@ def test_a_column_that_slides_is_left_to_coulombs_law(rng):
     """A belt is pulled away below it: no contact may open for good."""
     problem = prepare(column(6, radius=1.0, g=10.0, friction=0.2, dimension=2), DT)
     problem.motion[-1, 0] = 5.0  # the floor becomes a belt
-    report = AcceleratedSweeps(criterion=ResidualCriterion(1e-10), hold=True).solve(problem, rng)
+    report = AcceleratedSweeps(criterion=ResidualCriterion(1e-10), associated=True).solve(problem, rng)
     assert report.converged
     weight = 6.0 * 10.0
     at_floor = problem.pairs[:, 1] == len(problem.motion) - 1
@@ -217,7 +219,7 @@ def test_a_column_that_slides_is_left_to_coulombs_law(rng):
     assert np.abs(problem.forces[at_floor, 1]).sum() == pytest.approx(0.2 * weight, rel=1e-8)
 
 
-LOOKS = [  # powers at successive looks, L/d sweeps apart; whether each ends dilation
+LOOKS = [  # powers at successive looks, L/d sweeps apart; whether each ends the associated law
     ([Powers(0.5, 0.4, 0.4), Powers(0.2, 0.2, 0.2), Powers(0.02, 0.06, 0.05)], [False, False, False]),  # settles
     ([Powers(1.0, 2.0, 1.9), Powers(0.4, 1.2, 1.2)], [False, True]),  # what is left is what opens
     ([Powers(0.5, 0.4, 0.1), Powers(0.2, 0.2, 0.098)], [False, True]),  # what slides does not fall
@@ -227,8 +229,8 @@ ASKED, NEARLY = Verdict(False), Verdict(False, nearly=True, share=0.6)
 
 @pytest.fixture
 def state():
-    """Dilation that has begun, with L/d = 10."""
-    state = Dilation()
+    """A start that has begun, with L/d = 10."""
+    state = AssociatedStart()
     state.begin(pressed(), 10.0)
     assert state.on
     return state
@@ -237,22 +239,36 @@ def state():
 @pytest.mark.parametrize(("found", "ends"), LOOKS)
 def test_it_ends_for_good_where_contacts_slide_for_good(found, ends, state, monkeypatch):
     looks = iter(found)
-    monkeypatch.setattr(dilation, "powers", lambda problem: next(looks))
-    assert not state.changes(None, ASKED, 9)  # too early to tell
-    assert [state.changes(None, ASKED, 10 * (k + 1)) for k in range(len(found))] == ends
+    monkeypatch.setattr(room, "powers", lambda problem: next(looks))
+    assert not state.decide(None, ASKED, 9)  # too early to tell
+    assert [state.decide(None, ASKED, 10 * (k + 1)) for k in range(len(found))] == ends
     assert state.on == (not ends[-1])
     if ends[-1]:
-        assert not state.changes(None, ASKED, 100)
+        assert not state.decide(None, ASKED, 100)
+
+
+@pytest.mark.parametrize(
+    ("found", "before", "for_good"),
+    [
+        (Powers(1.0, 2.0, 1.9), 10.0, False),  # less slides than what is gained
+        (Powers(1.0, 2.0, 2.0), 10.0, True),
+        (Powers(1.0, 1.9, 2.0), 10.0, False),  # gained less than twice what is lost
+        (Powers(1.0, 0.5, 0.97), 1.0, False),
+        (Powers(1.0, 0.5, 0.98), 1.0, True),  # it falls by less than 3 %
+    ],
+)
+def test_flow_is_a_matter_of_powers_alone(found, before, for_good):
+    assert room.slides_for_good(found, before) is for_good
 
 
 def test_coulombs_law_has_the_last_word_on_single_contacts(state):
-    """A few sweeps by it; if these cost the packing its balance, dilation goes on for L/d sweeps at least."""
-    assert not state.changes(None, Verdict(False, nearly=True, share=0.9), 3)  # nothing to spare
-    assert state.changes(None, NEARLY, 3)
+    """A few sweeps by it; if these cost the packing its balance, the associated law goes on for L/d sweeps at least."""
+    assert not state.decide(None, Verdict(False, nearly=True, share=0.9), 3)  # nothing to spare
+    assert state.decide(None, NEARLY, 3)
     assert not state.on
-    assert not state.changes(None, NEARLY, 6)  # not yet settled: patience
-    assert state.changes(None, ASKED, 9)
+    assert not state.decide(None, NEARLY, 6)  # not yet settled: patience
+    assert state.decide(None, ASKED, 9)
     assert state.on
-    assert not state.changes(None, NEARLY, 12)
-    assert state.changes(None, NEARLY, 19)
+    assert not state.decide(None, NEARLY, 12)
+    assert state.decide(None, NEARLY, 19)
     assert not state.on

@@ -1,4 +1,4 @@
-"""Swings: the directions along which momentum would feed contacts that slide, found and left out."""
+"""Deflation: the directions along which extrapolation would feed contacts that slide, found and left out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from support.builders import prepare, triangular
 from rigidgrains import Scene, Simulation
 from rigidgrains.laws.rolling import Rolling
 from rigidgrains.runtime.memory import Workspace
-from rigidgrains.solve.deflation import EVERY, KEPT, TIMES, Swings
+from rigidgrains.solve.deflation import EVERY, KEPT, TIMES, Deflation
 from rigidgrains.solve.kernels.factory import apply_forces
 
 DT, CONTACTS, PAIR = 0.01, 200, 12
@@ -36,60 +36,60 @@ def swinging(rng, sweeps=9 * EVERY, angle=0.12):
 
 
 def found(rng):
-    """Swings that have seen such changes; the changes are told as forces that start from zero."""
+    """A deflation that has seen such changes; these are given as forces that start from zero."""
     changes, weight, pair, steady = swinging(rng)
-    swings, nothing = Swings(Workspace()), np.zeros((CONTACTS, 4))
+    deflation, nothing = Deflation(Workspace()), np.zeros((CONTACTS, 4))
     for sweep, change in enumerate(changes):
-        swings.keep(sweep, change, nothing)
-    assert swings.find(changes[-1], nothing, weight)
-    return swings, weight, pair, steady
+        deflation.remember(sweep, change, nothing)
+    assert deflation.find_directions(changes[-1], nothing, weight)
+    return deflation, weight, pair, steady
 
 
-def share(swings, weight, vector):
+def share(deflation, weight, vector):
     """How much of a vector, as a part of its square, lies along the directions."""
-    along = [(weight[swings.rows] * d * vector[swings.rows]).sum() for d in swings.directions]
+    along = [(weight[deflation.rows] * d * vector[deflation.rows]).sum() for d in deflation.directions]
     return float(np.square(along).sum() / (weight * vector**2).sum())
 
 
 def test_a_pair_that_grows_is_found_and_what_is_steady_is_not(rng):
-    swings, weight, pair, steady = found(rng)
-    assert set(swings.rows) <= set(range(40, 40 + PAIR))
-    shares = [share(swings, weight, vector) for vector in pair]  # cut to contacts that hold 0.8
+    deflation, weight, pair, steady = found(rng)
+    assert set(deflation.rows) <= set(range(40, 40 + PAIR))
+    shares = [share(deflation, weight, vector) for vector in pair]  # cut to contacts that hold 0.8
     assert min(shares) > 0.5
     assert np.mean(shares) > 0.65
-    assert share(swings, weight, steady) < 0.05
+    assert share(deflation, weight, steady) < 0.05
 
 
 def test_directions_are_at_right_angles(rng):
-    swings, weight, _, _ = found(rng)
-    swings.begin_anew()
+    deflation, weight, _, _ = found(rng)
+    deflation.begin_anew()
     changes, nothing = swinging(rng)[0], np.zeros((CONTACTS, 4))
     for sweep, change in enumerate(changes):
-        swings.keep(sweep, np.roll(change, 30, axis=0), nothing)
-    assert swings.find(np.roll(changes[-1], 30, axis=0), nothing, weight)  # on other rows
-    d, w = swings.directions, weight[swings.rows]
+        deflation.remember(sweep, np.roll(change, 30, axis=0), nothing)
+    assert deflation.find_directions(np.roll(changes[-1], 30, axis=0), nothing, weight)  # on other rows
+    d, w = deflation.directions, weight[deflation.rows]
     products = np.einsum("akx,kx,bkx->ab", d, w, d)
     assert len(d) == 2 * TIMES
     np.testing.assert_allclose(products, np.eye(len(d)), atol=1e-12)
 
 
 def test_after_so_many_all_begins_anew(rng):
-    swings, weight, _, _ = found(rng)
+    deflation, weight, _, _ = found(rng)
     changes, nothing = swinging(rng)[0], np.zeros((CONTACTS, 4))
     for _ in range(TIMES - 1):
         for sweep, change in enumerate(changes):
-            swings.keep(sweep, change, nothing)
-        assert swings.find(changes[-1], nothing, weight)
-    assert not swings.find(changes[-1], nothing, weight)
-    assert len(swings.rows) == len(swings.directions) == 0
+            deflation.remember(sweep, change, nothing)
+        assert deflation.find_directions(changes[-1], nothing, weight)
+    assert not deflation.find_directions(changes[-1], nothing, weight)
+    assert len(deflation.rows) == len(deflation.directions) == 0
 
 
-def test_too_few_changes_or_none_show_no_swing(rng):
-    swings, nothing = Swings(Workspace()), np.zeros((CONTACTS, 4))
-    assert not swings.find(rng.random((CONTACTS, 4)), nothing, np.ones((CONTACTS, 4)))
+def test_too_few_changes_or_none_show_no_direction(rng):
+    deflation, nothing = Deflation(Workspace()), np.zeros((CONTACTS, 4))
+    assert not deflation.find_directions(rng.random((CONTACTS, 4)), nothing, np.ones((CONTACTS, 4)))
     for sweep in range(EVERY * KEPT):
-        swings.keep(sweep, nothing, nothing)
-    assert not swings.find(nothing, nothing, np.ones((CONTACTS, 4)))
+        deflation.remember(sweep, nothing, nothing)
+    assert not deflation.find_directions(nothing, nothing, np.ones((CONTACTS, 4)))
 
 
 @pytest.mark.parametrize("laws", [[], [Rolling(0.1, 0.05)]])
@@ -105,15 +105,15 @@ def test_velocities_follow_what_is_taken_out(laws, rng):
     problem.forces[:] = last + rng.random(problem.forces.shape)
     problem.motion[:] = free
     apply_forces(problem)
-    swings, nothing = Swings(Workspace()), np.zeros_like(problem.forces)
+    deflation, nothing = Deflation(Workspace()), np.zeros_like(problem.forces)
     for sweep in range(EVERY * KEPT):
-        swings.keep(sweep, rng.standard_normal(problem.forces.shape), nothing)
-    assert swings.find(rng.standard_normal(problem.forces.shape), nothing, weight)
+        deflation.remember(sweep, rng.standard_normal(problem.forces.shape), nothing)
+    assert deflation.find_directions(rng.standard_normal(problem.forces.shape), nothing, weight)
     step, start = problem.forces - last, problem.forces.copy()
-    before = share(swings, weight, step)
-    swings.part(1.0, problem.forces, last)
-    swings.take_out(problem, start)
-    assert before > 1e-3 > 1e-20 > share(swings, weight, problem.forces - last)
+    before = share(deflation, weight, step)
+    deflation.measure(1.0, problem.forces, last)
+    deflation.take_out(problem, start)
+    assert before > 1e-3 > 1e-20 > share(deflation, weight, problem.forces - last)
     np.testing.assert_array_equal(start, problem.forces)
     moved = problem.motion.copy()
     problem.motion[:] = free
@@ -123,7 +123,7 @@ def test_velocities_follow_what_is_taken_out(laws, rng):
 
 @pytest.mark.slow
 def test_a_collapse_converges_in_every_step():
-    """Disks fall into a box: with momentum alone one step in a thousand swings on, restart after restart."""
+    """Disks fall into a box: without it one step in a thousand oscillates on, restart after restart."""
     scene = Scene(dimension=2, gravity=(0, -9.81), friction=0.5)
     scene.add_grains(count=150, radius=(1e-3, 2e-3), region=((0, 0), (0.045, 0.07)), seed=7)
     scene.add_box(lower=(0, 0), upper=(0.045, 0.09), open=["top"])

@@ -81,7 +81,7 @@ def test_no_step_that_ends_early_gives_energy(method, flat, sweeps):
             free = problem.motion[:, :6].copy()
             if method == "accelerated":
                 solver: Sweeps = AcceleratedSweeps(
-                    order="symmetric", criterion=MomentumCriterion(0.0, 0.0, 0.0), max_sweeps=sweeps, referee=0
+                    order="symmetric", criterion=MomentumCriterion(0.0, 0.0, 0.0), max_sweeps=sweeps, fallback=0
                 )
             else:
                 solver = Sweeps(order=method, criterion=NEVER, max_sweeps=sweeps)
@@ -191,7 +191,7 @@ def heavy(ratio: float, **solver: object) -> Simulation:
 @pytest.mark.parametrize("ratio", [1e3, 1e6])
 def test_a_heavy_piston_does_not_bounce_off_light_grains(ratio):
     """Stopped after 300 sweeps, many steps do not converge; yet nothing rebounds, and energy falls in each step."""
-    simulation = heavy(ratio, max_sweeps=300, referee=0)
+    simulation = heavy(ratio, max_sweeps=300, fallback=0)
     before = measure.energy(simulation)
     for _ in range(150):
         simulation.step()
@@ -202,7 +202,7 @@ def test_a_heavy_piston_does_not_bounce_off_light_grains(ratio):
 
 
 def test_forces_made_weaker_are_reported():
-    simulation = heavy(1e3, max_sweeps=20, referee=0)
+    simulation = heavy(1e3, max_sweeps=20, fallback=0)
     simulation.run(steps=130)
     report = simulation.report()
     assert report.weakened_steps == simulation.tally.weakened > 0

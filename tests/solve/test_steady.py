@@ -1,4 +1,4 @@
-"""How much momentum sweeps have, and how flow and rest are told apart."""
+"""The extrapolation factor, and how flow and rest are told apart."""
 
 from __future__ import annotations
 
@@ -13,51 +13,51 @@ from rigidgrains.laws import Rolling
 from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps
-from rigidgrains.solve.steady import AT_REST, IN_FLOW, LEAST, MOST, Amount
+from rigidgrains.solve.steady import AT_REST, IN_FLOW, LEAST, MOST, ExtrapolationFactor
 from rigidgrains.solve.virtual_power import flows, power_sums, powers
 
 DT = 0.01
 
 
-def risen(amount: Amount, cosine: float, times: int) -> float:
+def risen(factor: ExtrapolationFactor, cosine: float, times: int) -> float:
     for _ in range(times):
-        amount.rise(cosine)
-    return amount.beta
+        factor.rise(cosine)
+    return factor.beta
 
 
-def test_momentum_rises_as_nesterov_has_it():
+def test_the_factor_rises_as_nesterov_has_it():
     """beta = (theta - 1)/theta' with theta' = (1 + sqrt(1 + 4 theta^2))/2, from theta = 1; close to 1 - 3/k."""
-    amount, theta = Amount(30.0), 1.0
+    factor, theta = ExtrapolationFactor(30.0), 1.0
     for _ in range(199):
         above = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * theta**2))
-        amount.rise(0.1)
-        assert amount.beta == pytest.approx((theta - 1.0) / above)
+        factor.rise(0.1)
+        assert factor.beta == pytest.approx((theta - 1.0) / above)
         theta = above
-    assert amount.beta == pytest.approx(1.0 - 3.0 / 199, abs=0.01)
-    amount.begin_anew()
-    assert amount.beta == 0.0
+    assert factor.beta == pytest.approx(1.0 - 3.0 / 199, abs=0.01)
+    factor.begin_anew()
+    assert factor.beta == 0.0
 
 
 @pytest.mark.parametrize(("flowing", "cosine"), [(False, AT_REST), (True, IN_FLOW)])
-def test_steady_momentum_keeps_its_cosine(flowing, cosine):
+def test_a_steady_factor_keeps_its_cosine(flowing, cosine):
     """More where changes and steps agree better than that, less where they do not, within bounds."""
-    amount = Amount(10.0)
-    amount.keep_steady(flows=flowing)
-    assert risen(amount, cosine, 200) == pytest.approx(0.9)  # 1 - d/L, where it begins
-    assert risen(amount, cosine - 0.1, 20) < 0.9
-    assert risen(amount, cosine + 0.1, 40) > 0.9
-    assert risen(amount, 0.0, 2000) == pytest.approx(1.0 - MOST)
-    assert risen(amount, 1.0, 5000) == pytest.approx(1.0 - LEAST)
+    factor = ExtrapolationFactor(10.0)
+    factor.keep_steady(flows=flowing)
+    assert risen(factor, cosine, 200) == pytest.approx(0.9)  # 1 - d/L, where it begins
+    assert risen(factor, cosine - 0.1, 20) < 0.9
+    assert risen(factor, cosine + 0.1, 40) > 0.9
+    assert risen(factor, 0.0, 2000) == pytest.approx(1.0 - MOST)
+    assert risen(factor, 1.0, 5000) == pytest.approx(1.0 - LEAST)
 
 
-def test_lowered_momentum_may_rise_again():
-    amount = Amount(100.0)
-    amount.keep_steady(flows=True)
-    risen(amount, IN_FLOW, 2000)
-    amount.lower()
-    amount.begin_anew()
-    assert risen(amount, IN_FLOW, 50) == pytest.approx(1.0 - MOST)
-    assert risen(amount, 1.0, 100) > 1.0 - MOST
+def test_a_lowered_factor_may_rise_again():
+    factor = ExtrapolationFactor(100.0)
+    factor.keep_steady(flows=True)
+    risen(factor, IN_FLOW, 2000)
+    factor.lower()
+    factor.begin_anew()
+    assert risen(factor, IN_FLOW, 50) == pytest.approx(1.0 - MOST)
+    assert risen(factor, 1.0, 100) > 1.0 - MOST
 
 
 def test_a_disk_on_a_moving_belt_flows_until_it_rolls():

@@ -164,7 +164,7 @@ def test_parallel_update_of_one_contact_is_right(rng):
 def test_news_travels_with_an_ordered_sweep(rng):
     """Pressed at its right end, a chain feels the load everywhere after one sweep from right to left.
 
-    Against the load the news passes one contact per sweep.
+    Against the load information passes one contact per sweep.
     """
     n = 12
     problem = prepare(chain(n), DT)

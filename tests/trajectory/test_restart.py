@@ -346,7 +346,7 @@ SOLVERS = [
     rg.Sweeps(order=rg.RandomBlocks(block=7), criterion=rg.FixedSweeps(12)),
     rg.Sweeps(rigidity=2.5),
     rg.RelaxedSweeps(omega=1.2),
-    rg.AcceleratedSweeps(order="symmetric", referee=7),
+    rg.AcceleratedSweeps(order="symmetric", fallback=7),
     rg.SecondOrder(warm=3),
 ]
 

@@ -28,7 +28,9 @@ def test_no_word_is_explained_twice():
     assert sorted(set(words)) == sorted(words)
 
 
-@pytest.mark.parametrize("key", ["hold", "sleep", "omega", "sort", "dt", "order", "criterion", "method"])
+@pytest.mark.parametrize(
+    "key", ["associated", "fallback", "sleep", "omega", "sort", "dt", "order", "criterion", "method"]
+)
 def test_keys_of_scenes_that_it_names_are_keys(key):
     here = " ".join(row[0] for row in ROWS if len(row) == 5) + " ".join(row[1] for row in ROWS if len(row) == 3)
     assert re.search(rf"`{key}[` ]", here)

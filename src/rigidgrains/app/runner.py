@@ -20,7 +20,7 @@ from ..simulation.report import Report
 from ..simulation.simulation import Simulation
 from ..simulation.stepper import DivergenceError
 from ..simulation.triggers import Interrupt
-from ..solve.aliases import ALIASES
+from ..solve.aliases import current
 from ..solve.criteria import RigidSweeps
 from ..trajectory import store
 from ..trajectory.errors import Mismatch, TrajectoryError, WriteError, damaged
@@ -298,7 +298,7 @@ def _is_positive(value: Any) -> bool:
 
 def _chosen(method: str, settings: Solver) -> Solver:
     """Another method in place of the scene's, with its own defaults; the gap policy is the scene's."""
-    known, method = get_args(Solver.model_fields["method"].annotation), ALIASES.get(method, method)
+    known, method = get_args(Solver.model_fields["method"].annotation), current(method)
     if method not in known:
         raise ValueError(f"--solver {method} is unknown; choose one of {', '.join(known)}")
     return settings if method == settings.method else Solver(method=method, gap=settings.gap, slack=settings.slack)

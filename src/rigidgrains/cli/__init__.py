@@ -8,7 +8,7 @@ import sys
 from cyclopts import CycloptsError
 
 from . import about, check, compare, export, files, page, pictures, run, solve
-from .words import BAD_INPUT, app, fail, refuse, use_threads
+from .words import BAD_INPUT, app, fail, notices, refuse, use_threads
 
 __all__ = ["about", "app", "check", "compare", "export", "files", "main", "page", "pictures", "run", "solve"]
 
@@ -18,7 +18,8 @@ def main() -> None:
     if {"RIGIDGRAINS_THREADS", "NUMBA_NUM_THREADS"} & set(os.environ):
         use_threads(None)  # bad ones are told before anything else
     try:
-        app(sys.argv[1:], exit_on_error=False, print_error=True)
+        with notices():
+            app(sys.argv[1:], exit_on_error=False, print_error=True)
     except CycloptsError:
         sys.exit(BAD_INPUT)
     except BrokenPipeError:  # the reader went away, as with `| head`

@@ -42,8 +42,9 @@ def compare(
         A scene in TOML, a problem in FCLIB's HDF5 format, or a folder of them.
     solvers
         Names with commas between them: random, symmetric, coloured, relaxed, accelerated, accelerated_symmetric,
-        holding (accelerated, for a packing that is known to carry its load), random_blocks, random_sequential, ordered,
-        parallel, second-order (without a sweep); for problem files random, symmetric, accelerated, second-order.
+        associated (accelerated, for a packing that is known to carry its load), random_blocks, random_sequential,
+        ordered, parallel, second-order (without a sweep); for problem files random, symmetric, accelerated,
+        second-order.
     step
         Step of the scene whose problem is solved, counted from 1. Default: the last.
     warm

@@ -34,7 +34,7 @@ def solve(
     problem
         A local (W, q, mu) or global (M, H, f, w, mu) problem.
     solver
-        auto, accelerated, sweeps or second-order (interior point and Newton steps; referee is another name for it).
+        auto, accelerated, sweeps or second-order (interior point and Newton steps).
     tolerance
         For the residual: FCLIB's natural map over the norm of q, as given and with forces in units of velocity.
     max_iterations

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 from unicodedata import category
@@ -13,6 +15,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
 from ..runtime.version import __version__
+from ..solve.aliases import Renamed
 
 BAD_INPUT, FAILED, INTERRUPTED = 2, 3, 130
 
@@ -109,6 +112,21 @@ def plain(text: object) -> str:
 def as_options(message: str) -> str:
     """What is said to those who call from Python, in the words of the command line."""
     return message.replace("force=True", "--force")
+
+
+@contextmanager
+def notices() -> Iterator[None]:
+    """Earlier names that are used meanwhile are told in one line each, on stderr."""
+
+    def show(message: Warning | str, category: type[Warning], *where: Any, **rest: Any) -> None:
+        if issubclass(category, Renamed):
+            err.print(f"[yellow]notice[/] {plain(message)}", soft_wrap=True)
+        else:
+            others(message, category, *where, **rest)
+
+    with warnings.catch_warnings():
+        others, warnings.showwarning = warnings.showwarning, show
+        yield
 
 
 def fail(message: str) -> NoReturn:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..runtime.threads import only
 from ..runtime.version import __version__
-from ..solve.aliases import ALIASES
+from ..solve.aliases import TRIALS, current
 from ..solve.sweeps import LOOK
 from .case import Case, Sample, Trial
 from .profiles import profiles
@@ -114,7 +114,7 @@ def check_solvers(
     known     : for each problem the names of its solvers
     elsewhere : names that exist for other problems
     """
-    names = [ALIASES.get(name, name) for name in names]
+    names = [current(name, TRIALS) for name in names]
     everything = list(dict.fromkeys(name for choice in known.values() for name in choice))
     if not names:
         raise ValueError(f"no solver is named; choose among {', '.join(everything)}")

@@ -30,7 +30,7 @@ def known_solvers() -> dict[str, Sweeps]:
         "relaxed": RelaxedSweeps(),
         "accelerated": AcceleratedSweeps(),
         "accelerated_symmetric": AcceleratedSweeps(order="symmetric"),
-        "holding": AcceleratedSweeps(hold=True),
+        "associated": AcceleratedSweeps(associated=True),
     }
 
 

@@ -20,7 +20,7 @@ from ..model.columns import R_N
 from ..model.shapes import Plane
 from ..model.walls import Wall
 from ..simulation.simulation import Simulation
-from ..soft_dem import Springs
+from ..soft_dem import SoftDEM
 from ..solve.criteria import FixedSweeps
 from ..solve.sweeps import Sweeps
 from .base import INKS, Result, Row, Tick, new_figure
@@ -168,7 +168,7 @@ def on_springs(dimension: int, size: int) -> Sample:
     """Force evaluations that springs need for one dt in a lattice, at kappa and gamma of N_I = FIXED."""
     steps = 1.0 / stable_step(dimension, size)
     bodies, height = pressed(dimension, size)
-    springs = Springs(bodies, dt=1.0 / steps, stiffness=KAPPA, viscosity=KAPPA)
+    springs = SoftDEM(bodies, dt=1.0 / steps, stiffness=KAPPA, viscosity=KAPPA)
     springs.step()
     return bodies.count, height, round(steps), round(steps * springs.updates)
 
@@ -183,7 +183,7 @@ def bounded(dimension: int, size: int, dt: float) -> bool:
     bodies, _ = pressed(dimension, size)
     bodies.force[:] = 0.0
     bodies.velocity[:, :dimension] = 1e-9 * np.random.default_rng(0).normal(size=(bodies.count, dimension))
-    springs = Springs(bodies, dt=dt, stiffness=KAPPA, viscosity=KAPPA, bonded=True)
+    springs = SoftDEM(bodies, dt=dt, stiffness=KAPPA, viscosity=KAPPA, bonded=True)
     for _ in range(10):
         springs.run(20)
         if not np.abs(bodies.velocity).max() < 1e-6:

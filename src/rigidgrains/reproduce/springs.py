@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .. import theory
 from ..simulation.simulation import Simulation
-from ..soft_dem import Springs
+from ..soft_dem import SoftDEM
 from ..solve.criteria import FixedSweeps
 from ..solve.sweeps import Sweeps
 from . import status
@@ -162,7 +162,7 @@ def ring_soft(dt: float, end: float, *, disks: int = DISKS, ramp: float = 0.0) -
     """The same chain on springs with kappa and gamma of Eqs. (kappa) and (gamma)."""
     bodies = chain(disks, push=FORCE, wall=True)
     kappa, gamma = theory.stiffness(Q, SWEEPS, 1.0, 1.0), theory.viscosity(Q, SWEEPS, 1.0, 1.0)
-    springs = Springs(bodies, dt=dt, stiffness=kappa, viscosity=gamma, wall=2.0, bonded=True)
+    springs = SoftDEM(bodies, dt=dt, stiffness=kappa, viscosity=gamma, wall=2.0, bonded=True)
     last, started = [], clock.perf_counter()
     for _ in range(round(end)):
         bodies.force[-1, 0] = -FORCE * min(1.0, (springs.time + 1.0) / (ramp + 1.0))
@@ -195,7 +195,7 @@ def bounded(dt: float, kappa: float, gamma: float) -> bool:
     """Whether a small disturbance of a bonded chain is still small after 400 steps."""
     bodies = chain(20, wall=True)
     bodies.velocity[:, 0] = 1e-9 * (-1.0) ** np.arange(20)
-    springs = Springs(bodies, dt=dt, stiffness=kappa, viscosity=gamma, bonded=True)
+    springs = SoftDEM(bodies, dt=dt, stiffness=kappa, viscosity=gamma, bonded=True)
     for _ in range(8):
         springs.run(50)
         if not np.abs(bodies.velocity).max() < 1e-6:

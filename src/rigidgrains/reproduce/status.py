@@ -21,7 +21,7 @@ from ..model.shapes import Plane
 from ..model.walls import Wall
 from ..scene import Scene
 from ..simulation.simulation import Simulation
-from ..soft_dem import Springs
+from ..soft_dem import SoftDEM
 from ..solve.criteria import FixedSweeps, LocalCriterion
 from ..solve.sweeps import Sweeps
 from .base import INKS, Row, new_figure
@@ -121,7 +121,7 @@ def soft_block(ramp: float) -> Block:
     """Springs, tilted over a time."""
     bodies = block()
     bodies.position[0, 1] -= -tilted(0.0 if ramp else 1.0)[1] / STIFF
-    springs = Springs(bodies, dt=SOFT, stiffness=STIFF, viscosity=DAMPING, tangential=TANGENTIAL)
+    springs = SoftDEM(bodies, dt=SOFT, stiffness=STIFF, viscosity=DAMPING, tangential=TANGENTIAL)
     way, slides = [], []
     steps = round(2.0 / SOFT)
     for _ in range(steps):
@@ -179,7 +179,7 @@ def rigid_speeds(heap: Bodies, steps: int) -> tuple[Array, Array]:
 def soft_speeds(heap: Bodies, looks: int) -> tuple[Array, Array]:
     """The same on springs, after they have come to rest under the weight of the heap."""
     bodies = copy.deepcopy(heap)
-    springs = Springs(bodies, dt=SOFT, stiffness=STIFF, viscosity=DAMPING, tangential=TANGENTIAL)
+    springs = SoftDEM(bodies, dt=SOFT, stiffness=STIFF, viscosity=DAMPING, tangential=TANGENTIAL)
     for _ in range(round(1.0 / SOFT)):
         springs.step()
         bodies.motion[: bodies.count, V_S] *= 1.0 - 5.0 * SOFT

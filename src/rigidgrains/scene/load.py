@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ..solve.aliases import SETTINGS
 from .errors import ABSENT, EMPTY, Origin, Problem, SceneError
 from .scene import Scene
 
@@ -26,7 +27,9 @@ def load_scene(path: str | Path, *, to_run: bool = False, ends: bool = False) ->
     except tomllib.TOMLDecodeError as error:
         raise SceneError([Problem("", ABSENT, f"not valid TOML: {error}")], source=str(path)) from None
     find_files(words, Path(path).parent)
-    origin = Origin(str(path), line_numbers(text))
+    lines = line_numbers(text)
+    lines |= {f"solver.{new}": lines[f"solver.{old}"] for old, new in SETTINGS.items() if f"solver.{old}" in lines}
+    origin = Origin(str(path), lines)
     lacking = list(missing(words, ends)) if to_run else []
     try:
         scene = Scene(**words)

@@ -15,7 +15,7 @@ def make_solver(settings: Solver) -> Sweeps:
     """The solver that a scene asks for."""
     own: dict[str, dict[str, Any]] = {
         "relaxed": {"omega": settings.omega},
-        "accelerated": {"hold": settings.hold, "referee": settings.referee},
+        "accelerated": {"associated": settings.associated, "fallback": settings.fallback},
         "second-order": {"warm": settings.warm},
     }
     return METHODS[settings.method](

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
+from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema, model_validator
 
 from ..model.time_functions import TimeFunction, read_time_function
-from ..solve.aliases import ALIASES
+from ..solve.aliases import SETTINGS, current, rename
 from .errors import ABSENT, Problem
 from .section import Section
 from .values import (
@@ -196,10 +196,10 @@ class Solver(Section):
 
     method: Annotated[
         Literal["sweeps", "accelerated", "relaxed", "second-order"],
-        BeforeValidator(lambda name: ALIASES.get(name, name) if isinstance(name, str) else name),
+        BeforeValidator(lambda name: current(name) if isinstance(name, str) else name),
     ] = Field(
         default="accelerated",
-        description="sweeps with momentum, plain or over-relaxed ones, or interior point and Newton steps; plain ones "
+        description="extrapolated sweeps, plain or over-relaxed ones, or interior point and Newton steps; plain ones "
         "are the default where an order is given, or a criterion of plain sweeps: local, global, fixed, rigid",
     )
     order: ORDERS = Field(
@@ -235,15 +235,21 @@ class Solver(Section):
     slack: Fraction = Field(default=0.0, description="overlap that is left alone where gap removes it (mean radii)")
 
     sleep: bool = Field(default=False, description="leave clusters at rest out of the sweeps until they are disturbed")
-    hold: bool = Field(
+    associated: bool = Field(
         default=False,
-        description="accelerated: look for forces that hold a packing at rest, where none are carried over",
+        description="accelerated: begin with the associated law, which finds forces that carry a packing at rest, where"
+        " none are carried over",
     )
-    referee: Whole | None = Field(
+    fallback: Whole | None = Field(
         default=None,
-        description="accelerated: contacts up to which the referee takes over steps that sweeps do not solve; 0 for"
-        " none, default 2000",
+        description="accelerated: contacts up to which the second-order method takes over steps that sweeps do not"
+        " solve; 0 for none, default 2000",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_present_names(cls, words: Any) -> Any:
+        return rename(words, SETTINGS) if isinstance(words, dict) else words
 
     def model_post_init(self, _: Any) -> None:
         """Defaults that depend on other keys; they do not count as given."""
@@ -290,11 +296,14 @@ class Solver(Section):
             yield self.wrong("criterion", f"counts plain sweeps, not those of '{self.method}'; take 'momentum'")
         if self.sleep and self.criterion in ("global", "rigid"):
             yield self.wrong("sleep", f"does not go with criterion = '{self.criterion}'; take 'local' or 'residual'")
-        if self.hold and (self.method != "accelerated" or self.order != "coloured"):
-            yield self.wrong("hold", "belongs to method = 'accelerated' with order = 'coloured'; remove it")
-        if self.referee and self.method != "accelerated":
-            yield self.wrong("referee", f"belongs to method = 'accelerated', not to '{self.method}'; remove it")
-        for key, asked in (("hold", self.hold), ("referee", self.method == "accelerated" and self.referee)):
+        if self.associated and (self.method != "accelerated" or self.order != "coloured"):
+            yield self.wrong("associated", "belongs to method = 'accelerated' with order = 'coloured'; remove it")
+        if self.fallback and self.method != "accelerated":
+            yield self.wrong("fallback", f"belongs to method = 'accelerated', not to '{self.method}'; remove it")
+        for key, asked in (
+            ("associated", self.associated),
+            ("fallback", self.method == "accelerated" and self.fallback),
+        ):
             if asked and (self.sleep or self.criterion not in EPSILON):
                 yield self.wrong(key, f"needs a criterion that looks at the state: {', '.join(EPSILON)}; and no sleep")
         if self.given("max_sweeps") and self.criterion == "fixed":

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..runtime.version import __version__
+from ..solve.aliases import FIGURES, with_earlier_names
 from . import figures
 from .rigidity import rigidity
 from .tally import Tally
@@ -23,6 +24,7 @@ LARGE_LOSS = 0.01  # of the energy, by blows that a step met without rebound
 NOT_ASKED = "not asked: sweeps were given, forces not tested"
 
 
+@with_earlier_names({"refereed_steps": FIGURES["refereed_steps"]})
 @dataclass
 class Report:
     """Figures of a run. Overlaps are over the mean radius, taken over force-carrying contacts of the last step.
@@ -38,7 +40,7 @@ class Report:
     cell       : volume, packing fraction and pressure of a periodic cell, empty without one
     converged_steps : that met the criterion, of the asked_steps; steps with a given number of sweeps are not asked
     sweeps_unit : what `sweeps_mean` and `sweeps_max` count
-    refereed_steps : that went to the referee since sweeps did not solve them
+    fallback_steps : that went to the second-order method since sweeps did not solve them
     weakened_steps : that ended early with forces made weaker, so that they give no energy
     exhausted_steps : in which every attempt found contacts that had been overlooked, or a law refused the forces
     seconds    : s, of computing; compile_seconds : s, that kernels took to be compiled, mostly in the first run
@@ -72,7 +74,7 @@ class Report:
     cell: dict[str, float] = field(default_factory=dict)
     inflows: dict[str, dict[str, float]] = field(default_factory=dict)
     outlets: dict[str, dict[str, float]] = field(default_factory=dict)
-    refereed_steps: int = 0
+    fallback_steps: int = 0
     weakened_steps: int = 0
     exhausted_steps: int = 0
     asked_steps: int = 0
@@ -97,7 +99,7 @@ class Report:
             sweeps_max=tally.most_sweeps,
             sweeps_unit=getattr(simulation.solver, "unit", "sweeps"),
             converged_steps=tally.converged,
-            refereed_steps=tally.refereed,
+            fallback_steps=tally.fallbacks,
             weakened_steps=tally.weakened,
             exhausted_steps=tally.exhausted,
             asked_steps=simulation.steps - tally.not_asked,
@@ -163,8 +165,8 @@ class Report:
             yield f"soft: {told}{meter['solver']} ended too early, raise max_sweeps or lower epsilon"
         elif meter["verdict"] == "soft":
             yield (
-                f"soft: {meter['sweeps']:.0f} sweeps a step carry news {meter['diffusion_length']:.2g} m through a "
-                f"cluster of {meter['extent']:.2g} m, as if grains were springs of {meter['stiffness']:.2g} N/m; "
+                f"soft: {meter['sweeps']:.0f} sweeps a step carry information {meter['diffusion_length']:.2g} m "
+                f"through a cluster of {meter['extent']:.2g} m, as if grains were springs of {meter['stiffness']:.2g} N/m; "
                 f"{meter['rigid_sweeps']:,} sweeps would be rigid (--rigid 2)"
             )
         if self.max_overlap_of_run > LARGE_OVERLAP:
@@ -189,7 +191,7 @@ class Report:
 
     def convergence(self) -> str:
         """How many steps have met the criterion, in words."""
-        called = f"; {self.refereed_steps:,} went to the referee" if self.refereed_steps else ""
+        called = f"; {self.fallback_steps:,} went to the second-order method" if self.fallback_steps else ""
         return convergence(self.converged_steps, self.asked_steps, self.steps) + called
 
     def cost(self) -> str:

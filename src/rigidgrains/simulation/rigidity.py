@@ -1,4 +1,4 @@
-"""The rigidity meter: how far news travels in one step, against the size of what hangs together."""
+"""The rigidity meter: how far information propagates in one step, against the size of what hangs together."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class Rigidity:
     def verdict(self) -> str:
         """'rigid', 'transition' or 'soft'; 'loose' when no two grains press on each other.
 
-        From the momentum error where it was measured: sweeps with momentum carry news further than diffusion does. Else
-        from l_diff against L; a mass ratio of r takes r times the sweeps, or l_diff/sqrt(r).
+        From the momentum error where it was measured: extrapolated sweeps reach further than diffusion.
+        Else from l_diff against L; a mass ratio of r takes r times the sweeps, or l_diff/sqrt(r).
         """
         if self.cluster < 2:
             return "loose"

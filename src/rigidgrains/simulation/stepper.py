@@ -208,13 +208,13 @@ class Stepper:
     @property
     def _given(self) -> bool:
         """Whether the solver makes a given number of sweeps; one of the user's own need not say."""
-        told = getattr(self.solver, "told", None)
-        return told is not None and told(True) is None
+        outcome = getattr(self.solver, "outcome", None)
+        return outcome is not None and outcome(True) is None
 
     def _nobody(self) -> SolveReport:
         """No grains, no contacts."""
         self.contacts = Contacts()
-        return SolveReport(sweeps=0, updates=0, converged=self.solver.told(True), mean_force=0.0)
+        return SolveReport(sweeps=0, updates=0, converged=self.solver.outcome(True), mean_force=0.0)
 
     def _put_back(self) -> None:
         """Velocities as the step found them; positions do not change until a step is known to be good."""

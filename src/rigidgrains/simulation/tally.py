@@ -17,6 +17,7 @@ INTERRUPTED = "interrupted"  # why a run stopped, after Ctrl-C or a request to t
 class Tally:
     """What is counted in each step.
 
+    fallbacks : steps that went to the second-order method
     exhausted : steps that no attempt brought to an end; weakened : steps whose forces would have given energy
     converged : steps that met the criterion, of those `asked` whether they do
     displacement : largest of any grain in one step, over its radius, or over the curvature of a wall that it touched;
@@ -34,7 +35,7 @@ class Tally:
     updates: int = 0
     most_sweeps: int = 0
     converged: int = 0
-    refereed: int = 0
+    fallbacks: int = 0
     exhausted: int = 0
     weakened: int = 0
     displacement: float = 0.0
@@ -70,7 +71,7 @@ class Tally:
         self.most_sweeps = max(self.most_sweeps, solve.sweeps)
         self.converged += bool(solve.converged)
         self.asked = (self.asked or 0) + (solve.converged is not None)
-        self.refereed += solve.referee > 0
+        self.fallbacks += solve.fallback > 0
         self.exhausted += solve.exhausted
         self.weakened += solve.weakened < 1.0
         if displacement > self.displacement:

@@ -1,7 +1,7 @@
-"""Accelerated sweeps: news crosses a packing of L/d grains in about L/d sweeps, where plain sweeps take (L/d)^2.
+"""Accelerated sweeps: information crosses a packing of L/d grains in about L/d sweeps; plain sweeps take (L/d)^2.
 
-Between sweeps forces and velocities are carried on in the direction they have taken, after Nesterov. The sweeps between
-two restarts must all have the same order: the same colours, or there and back.
+Between sweeps forces and velocities are extrapolated in the direction they have taken, after Nesterov. The sweeps
+between two restarts must all have the same order: the same colours, or there and back.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from ..contacts.problem import ContactProblem
 from ..model.columns import INV_MASS, M_N, M_T, R_N
 from ..runtime.arguments import is_number
 from ..runtime.memory import copy_rows
-from .associated import Dilation
+from .aliases import SETTINGS, with_earlier_names
+from .associated import AssociatedStart
 from .criteria import Criterion, MomentumCriterion, RigidSweeps, StateCriterion, Verdict, looks_at_state
-from .deflation import EVERY, KEPT, Swings
-from .extrapolation import carry_on, extent_of, judge
+from .deflation import EVERY, KEPT, Deflation
+from .extrapolation import extent_of, extrapolate, judge
 from .kernels.factory import apply_forces
 from .kernels.sums import changes
 from .mass_ratio import burden
@@ -34,29 +35,30 @@ from .virtual_power import flows
 
 Array = NDArray[np.float64]
 
-CLOSING = 4  # sweeps without momentum after dilation: single contacts settle at once
+CLOSING = 4  # plain sweeps after the associated law: single contacts settle at once
 ROUNDING = 1e-30  # of |R|^2/m: smaller changes are none
 USUAL = 10.0  # times L/d sweeps, in which packings of equal grains are solved
-AFFORDABLE, PATIENT = 2000, 5000  # candidates for which the referee is called by himself, after so many sweeps
+AFFORDABLE, PATIENT = 2000, 5000  # candidates up to which steps fall back unasked, where so many sweeps may be made
 
 
+@with_earlier_names(SETTINGS)
 @dataclass
 class AcceleratedSweeps(Sweeps):
-    """Sweeps with momentum. What is hard for them is reported, and solved by plain sweeps as far as these get.
+    """Extrapolated sweeps. What is hard for them is reported, and solved by plain sweeps as far as these get.
 
     order   : "coloured" or "symmetric" (there and back, two sweeps a turn); another order does not converge
-    hold    : look first for forces that hold a packing at rest, where none are carried over; see dilation.py. By
-              colours, and with a criterion that looks at the state
-    referee : candidates up to which the referee takes over a step that sweeps do not solve, see appeal.py; 0 for none.
-              With a criterion that looks at the state, for plain friction. None for AFFORDABLE ones, and none where
-              max_sweeps bounds the work of a step to less than PATIENT sweeps
+    associated : begin with the associated law, which finds forces that carry a packing at rest, where none are carried
+              over; see associated.py. By colours, and with a criterion that looks at the state
+    fallback : candidates up to which the second-order method takes over a step that sweeps do not solve, see
+              fallback.py; 0 for none. With a criterion that looks at the state, for plain friction. None for AFFORDABLE
+              ones, and none where max_sweeps bounds the work of a step to less than PATIENT sweeps
     Criteria as for Sweeps, without RigidSweeps, which counts plain sweeps.
     """
 
     order: str | Order = "coloured"
     criterion: Criterion = field(default_factory=MomentumCriterion)
-    hold: bool = False
-    referee: int | None = None
+    associated: bool = False
+    fallback: int | None = None
 
     name: ClassVar[str] = "accelerated sweeps"
     plain: ClassVar[bool] = False
@@ -65,43 +67,43 @@ class AcceleratedSweeps(Sweeps):
         super().__post_init__(rigidity)
         if not isinstance(self.order, Coloured | Symmetric):
             name = type(self.order).__name__
-            raise ValueError(f"order {name} does not converge with momentum; choose 'coloured' or 'symmetric'")
-        if self.hold and not self.order.coloured:
-            raise ValueError("hold = True is known to sweeps by colours alone; take order = 'coloured'")
-        if self.referee is None:
+            raise ValueError(f"order {name} does not converge when extrapolated; choose 'coloured' or 'symmetric'")
+        if self.associated and not self.order.coloured:
+            raise ValueError("associated = True is known to sweeps by colours alone; take order = 'coloured'")
+        if self.fallback is None:
             return
-        if not is_number(self.referee, whole=True) or self.referee < 0:
-            raise ValueError(f"referee = {self.referee!r} is no number of contacts; give one such as 2000, or 0")
-        self.referee = int(self.referee)
+        if not is_number(self.fallback, whole=True) or self.fallback < 0:
+            raise ValueError(f"fallback = {self.fallback!r} is no number of contacts; give one such as 2000, or 0")
+        self.fallback = int(self.fallback)
 
     def solve(self, problem: ContactProblem, rng: Generator) -> SolveReport:
         if isinstance(self.criterion, RigidSweeps):
             raise ValueError("rigidity counts plain sweeps; give AcceleratedSweeps a MomentumCriterion, or use Sweeps")
-        for name in ("hold", "referee"):
+        for name in ("associated", "fallback"):
             if getattr(self, name) and (self.sleep or not looks_at_state(self.criterion)):
                 raise ValueError(f"{name} needs looks at the state; take a MomentumCriterion, and sleep = False")
         return super().solve(problem, rng)
 
     def _pace(self, order: Order, problem: ContactProblem) -> Pace:
         assert isinstance(order, Coloured | Symmetric)
-        most = self.referee
+        most = self.fallback
         if most is None:
             looks = looks_at_state(self.criterion) and not self.sleep
             most = AFFORDABLE if looks and self.max_sweeps >= PATIENT else 0
         own = problem.extra is None and problem.count <= most and bool((problem.friction < math.inf).all())
-        return Momentum(order, problem, hold=self.hold, appeals=own)
+        return Extrapolated(order, problem, associated=self.associated, fallback=own)
 
 
-class Momentum(Pace):
+class Extrapolated(Pace):
     """Sweeps from where the last ones were heading. After each the problem holds forces within the cone."""
 
     order: Coloured | Symmetric
 
     def __init__(
-        self, order: Coloured | Symmetric, problem: ContactProblem, *, hold: bool = False, appeals: bool = False
+        self, order: Coloured | Symmetric, problem: ContactProblem, *, associated: bool = False, fallback: bool = False
     ) -> None:
         super().__init__(order)
-        self._work, self._hold, self._appeals = problem.work, hold, appeals
+        self._work, self._may_begin, self._may_fall_back = problem.work, associated, fallback
         self._free = self._work.take("free", len(problem.motion), 6)
         self._free[:] = problem.motion[:, :INV_MASS]
 
@@ -114,32 +116,32 @@ class Momentum(Pace):
         copy_rows(forces, self._forces)
         copy_rows(motion, self._motion)
         self._weight = self._like(forces, "weight")
-        np.divide(1.0, problem.geometry[:, [M_T]], out=self._weight)
+        np.divide(1.0, problem.geometry[:, M_T, None], out=self._weight)
         np.divide(1.0, problem.geometry[:, M_N], out=self._weight[:, R_N])
-        self._extent, self._swings = extent_of(problem), Swings(self._work)
-        self._dilation = Dilation()
+        self._extent, self._deflation = extent_of(problem), Deflation(self._work)
+        self._associated = AssociatedStart()
         self._rule = Restarts(self._extent, count=self.restarts)
         self._keep_best(problem)
 
-    def moved(self, change: Array) -> None:
+    def add_velocity(self, change: Array) -> None:
         self._free += change
 
-    def watch(self, problem: ContactProblem) -> None:
-        if self._hold:
-            self._dilation.begin(problem, self._extent)
+    def begin_looks(self, problem: ContactProblem) -> None:
+        if self._may_begin:
+            self._associated.begin(problem, self._extent)
 
     def sweep(self, problem: ContactProblem, rng: Generator) -> int:
-        """1. Extrapolate. 2. Sweep. 3. Judge the change, and choose the momentum of the next sweep."""
-        p, swings, rule = problem, self._swings, self._rule
-        beta = rule.amount.beta
-        left_out = len(swings.rows) > 0 and beta > 0.0
-        if left_out:
-            swings.part(beta, p.forces, self._forces)
-        carry_on(beta, p.forces, self._forces, self._start)
-        carry_on(beta, p.motion, self._motion)
-        if left_out:
-            swings.take_out(p, self._start)
-        made = self.order.turn(p, rng, fresh=rule.fresh, associated=self._dilation.on)
+        """1. Extrapolate. 2. Sweep. 3. Judge the change, and choose the extrapolation of the next sweep."""
+        p, deflation, rule = problem, self._deflation, self._rule
+        beta = rule.factor.beta
+        deflated = len(deflation.rows) > 0 and beta > 0.0
+        if deflated:
+            deflation.measure(beta, p.forces, self._forces)
+        extrapolate(beta, p.forces, self._forces, self._start)
+        extrapolate(beta, p.motion, self._motion)
+        if deflated:
+            deflation.take_out(p, self._start)
+        made = self.order.turn(p, rng, fresh=rule.fresh, associated=self._associated.on)
         rule.fresh = False
         rule.sweeps += made
         along, change, step, square = judge(p.forces, self._forces, self._start, self._weight)
@@ -147,12 +149,12 @@ class Momentum(Pace):
         cosine = along / size if size > 0.0 else 0.0
         self.change = math.sqrt(change)
         if rule.watches(EVERY * KEPT):
-            swings.keep(rule.sweeps, p.forces, self._start)
+            deflation.remember(rule.sweeps, p.forces, self._start)
         chosen = rule.choose(
-            cosine, max(change, ROUNDING * square), flows=lambda: flows(p),
-            find_swings=lambda: swings.find(p.forces, self._start, self._weight), associated=self._dilation.on,
+            cosine, max(change, ROUNDING * square), flows=lambda: flows(p), associated=self._associated.on,
+            deflate=lambda: deflation.find_directions(p.forces, self._start, self._weight),
         )  # fmt: skip
-        self._obey(p, chosen)
+        self._follow(p, chosen)
         return made
 
     def sweeps(self, problem: ContactProblem, rng: Generator, number: int) -> int:
@@ -167,32 +169,32 @@ class Momentum(Pace):
         made = self.sweep(problem, rng)
         return made, *changes(self._start, problem.forces, epsilon, delta)
 
-    def told(self, problem: ContactProblem, verdict: Verdict) -> bool:
-        """Change the law where dilation has done its work; where few contacts are left, calm them.
+    def adapt(self, problem: ContactProblem, verdict: Verdict) -> bool:
+        """Change the law where the associated one has done its work; where few contacts are left, calm them.
 
-        Calm is sweeps without momentum, which would keep the last contacts swinging.
+        Calm is sweeps without extrapolation, which would keep the last contacts oscillating.
         """
         rule = self._rule
-        if self._dilation.changes(problem, verdict, rule.sweeps):
+        if self._associated.decide(problem, verdict, rule.sweeps):
             self._keep_best(problem)
             rule.restart()
             rule.take_up()
             rule.pause(CLOSING)
-            self._swings.begin_anew()
+            self._deflation.begin_anew()
             self.restarts = rule.count
             return verdict.nearly
         if verdict.nearly and rule.calm():
-            self._swings.begin_anew()
+            self._deflation.begin_anew()
             self.restarts = rule.count
         return False
 
-    def patience(self, problem: ContactProblem, most: int) -> int:
+    def plan(self, problem: ContactProblem, most: int) -> int:
         """All but the eighth that `fall_back` may take; no more than these where heavy bodies would take more than all.
 
-        Sweeps with momentum go by the root of the condition number, L/d times the mass on a contact over that of a
+        Extrapolated sweeps go by the root of the condition number, L/d times the mass on a contact over that of a
         grain, or L/d again where no body is heavy.
         """
-        heavy = burden(problem) if self._appeals else 0.0
+        heavy = burden(problem) if self._may_fall_back else 0.0
         self._plain = 2 * (min(math.ceil(USUAL * self._extent), most // 8) // 2)  # there and back
         self.futile = heavy > self._extent and USUAL * math.sqrt(self._extent * heavy) > most
         return self._plain if self.futile else most - self._plain
@@ -200,7 +202,7 @@ class Momentum(Pace):
     def fall_back(
         self, problem: ContactProblem, rng: Generator, criterion: StateCriterion, verdict: Verdict
     ) -> tuple[int, Verdict]:
-        """1. The best forces so far. 2. Sweeps without momentum from there. 3. The referee; his forces if better."""
+        """1. The best forces so far. 2. Sweeps without extrapolation from there. 3. The second-order method."""
         p = problem
         self._back_to_best(p)
         p.motion[:, :INV_MASS] = self._free
@@ -209,13 +211,13 @@ class Momentum(Pace):
         self._rule.pause(self._plain)
         made = self.sweeps(p, rng, self._plain)
         verdict = criterion.judge(p)
-        if verdict.met or not self._appeals:
+        if verdict.met or not self._may_fall_back:
             return made, verdict
-        from .fallback import appeal  # brings what few need: sparse matrices, FCLIB
+        from .fallback import solve_by_second_order  # brings what few need: sparse matrices, FCLIB
 
         forces, motion = p.forces.copy(), p.motion.copy()
         least = self._back_to_best(p)
-        found, self.referee = appeal(p, criterion, self._free)
+        found, self.fallback = solve_by_second_order(p, criterion, self._free)
         if not found.met and not residual(p) < least:
             p.forces[:], p.motion[:] = forces, motion
             return made, verdict
@@ -246,8 +248,8 @@ class Momentum(Pace):
         """Room for a table of this shape."""
         return self._work.take(f"{name} {table.shape[1]}", *table.shape)
 
-    def _obey(self, problem: ContactProblem, what: Next) -> None:
-        """Do with forces and swings what the rule of restarts has chosen."""
+    def _follow(self, problem: ContactProblem, what: Next) -> None:
+        """Do with forces and deflated directions what the rule of restarts has chosen."""
         rule = self._rule
         self.restarts = rule.count
         if rule.better:
@@ -258,9 +260,9 @@ class Momentum(Pace):
             if rule.rescues >= RESCUES:
                 self.trouble += ", then plain sweeps"
         if what in (Next.RESCUE, Next.FORGET):
-            self._swings.forget()
+            self._deflation.forget()
         elif what is Next.RESTART:
-            self._swings.begin_anew()
+            self._deflation.begin_anew()
 
     def _keep_best(self, problem: ContactProblem) -> None:
         copy_rows(problem.forces, self._best[0])
@@ -268,5 +270,5 @@ class Momentum(Pace):
 
     def _restart(self) -> None:
         self._rule.restart()
-        self._swings.begin_anew()
+        self._deflation.begin_anew()
         self.restarts = self._rule.count

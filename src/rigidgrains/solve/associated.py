@@ -1,4 +1,4 @@
-"""The associated law of friction: contacts open as they slide (dilation), and packings at rest find forces that hold.
+"""The associated law of friction: contacts open as they slide (dilatancy), and packings at rest find their forces.
 
 Coulomb's law leaves many forces to a packing at rest, and as many to one that gives way under the same load. Sweeps
 that build friction up from nothing end between the two: ever more contacts creep at their limit, and the load sinks.
@@ -19,17 +19,17 @@ import numpy as np
 from ..contacts.problem import ContactProblem
 from ..model.columns import BRANCH, L, S, V
 from .criteria import Verdict
-from .virtual_power import powers
+from .virtual_power import Powers, powers
 
 STILL = 1e-3  # of the mean |V| before any force acts: a contact with less is at rest
 SPARE = 0.7  # of the momentum error that is allowed: single contacts settle at its cost
 FALL = 0.97  # what slides must fall below this within L/d sweeps: what does not fall flows
 
 
-class Dilation:
-    """Whether contacts open as they slide, decided before the first sweep, and again whenever the state is looked at.
+class AssociatedStart:
+    """Which law sweeps obey, decided before the first one, and again whenever the state is looked at.
 
-    on : whether they do at present
+    on : whether it is the associated one at present
     """
 
     on = False
@@ -47,11 +47,11 @@ class Dilation:
         self._extent, self._wait = extent, 0.0
         self._mark, self._slid = 0, math.inf
 
-    def changes(self, problem: ContactProblem, verdict: Verdict, sweeps: int) -> bool:
+    def decide(self, problem: ContactProblem, verdict: Verdict, sweeps: int) -> bool:
         """Decide anew after so many sweeps; returns whether another law holds from now on."""
         if self.on:
             self._closing = verdict.nearly and verdict.share <= SPARE and sweeps >= self._wait
-            self.on = not (self._closing or self._flows(problem, sweeps))
+            self.on = not (self._closing or self._look_for_flow(problem, sweeps))
             return not self.on
         if self._closing and not verdict.nearly:  # single contacts have settled at the cost of all others
             self._closing, self.on, self._wait = False, True, sweeps + self._extent
@@ -59,14 +59,21 @@ class Dilation:
             return True
         return False
 
-    def _flows(self, problem: ContactProblem, sweeps: int) -> bool:
-        """Whether contacts slide for good. Then what is left is what opens, R_n V_n = mu R_n |V_t|, and it stays."""
+    def _look_for_flow(self, problem: ContactProblem, sweeps: int) -> bool:
+        """Measure once in L/d sweeps what slides; returns whether it does so for good."""
         if sweeps < self._mark + self._extent:
             return False
-        lost, gained, slid = powers(problem)
-        flows = slid >= gained >= 2.0 * lost or slid > FALL * self._slid
-        self._mark, self._slid = sweeps, slid
-        return flows
+        found, before = powers(problem), self._slid
+        self._mark, self._slid = sweeps, found.slid
+        return slides_for_good(found, before)
+
+
+def slides_for_good(found: Powers, before: float) -> bool:
+    """Whether what is left is what opens, R_n V_n = mu R_n |V_t|, or what slides has not fallen since the look before.
+
+    before : `slid` of that look
+    """
+    return found.slid >= found.gained >= 2.0 * found.lost or found.slid > FALL * before
 
 
 def _rests(problem: ContactProblem) -> bool:

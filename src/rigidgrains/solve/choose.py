@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..model.bodies import Bodies
-from .aliases import ALIASES
+from .aliases import current
 from .names import METHODS
 from .second_order import SecondOrder
 from .sweeps import Sweeps
@@ -14,7 +14,7 @@ from .sweeps import Sweeps
 def choose_solver(solver: Sweeps | str, **settings: Any) -> Sweeps:
     """Make of it what finds the forces. A name takes the defaults of its method, and the settings given besides."""
     if isinstance(solver, str):
-        method = ALIASES.get(solver, solver)
+        method = current(solver)
         if method not in METHODS:
             raise ValueError(
                 f"solver = {solver!r} is unknown; choose one of {', '.join(METHODS)}, or make one: Sweeps()"

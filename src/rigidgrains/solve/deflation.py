@@ -1,9 +1,9 @@
-"""Deflation: momentum leaves out the swings that it would feed where contacts slide.
+"""Deflation: extrapolation leaves out oscillating directions, which it would feed where contacts slide.
 
 Where contacts slide the sweep is an unsymmetric map. A complex pair of its eigenvalues, often on a few dozen contacts,
-grows under momentum that all others can bear. While it does it dominates what sweeps change: two differences between
-changes a few sweeps apart span it, without the steady change of the slow modes that need momentum. Forces are carried
-on without their part along these two: to the pair it is as if there was no momentum.
+grows under an extrapolation that all others can bear. While it does it dominates what sweeps change: two differences
+between changes a few sweeps apart span it, without the steady change of the slow modes that need it. Forces are
+extrapolated without their part along these two: to the pair it is as if sweeps were plain.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ EVERY = 4  # sweeps between changes that are kept
 KEPT = 3  # changes
 APART = 0.8  # cosine between changes below which their difference is more than noise
 SHARE = 0.8  # of the differences: what the contacts hold to which they are cut
-TIMES = 2  # that swings are found and left out; then all begins anew
+TIMES = 2  # that directions are found and left out; then all begins anew
 INDEPENDENT = 0.05  # of a difference: what others must not explain
 
 
-class Swings:
-    """Directions that momentum leaves out: forces on some contacts.
+class Deflation:
+    """The deflated directions, which extrapolation leaves out: forces on some contacts.
 
     rows       : (k,) the contacts
     directions : (m, k, columns) N, of length one and at right angles, with the weights 1/m_n and 1/m_t
@@ -59,15 +59,15 @@ class Swings:
         self._changes: list[Array] = []
         self._slot = 0
 
-    def keep(self, sweeps: int, now: Array, start: Array) -> None:
-        """Remember now and then what a sweep has changed."""
+    def remember(self, sweeps: int, now: Array, start: Array) -> None:
+        """Keep now and then what a sweep has changed."""
         if sweeps % EVERY == 0:
-            room = self._work.take(f"swing {self._slot} {now.shape[1]}", *now.shape)
+            room = self._work.take(f"change {self._slot} {now.shape[1]}", *now.shape)
             self._changes = [*self._changes[1 - KEPT :], np.subtract(now, start, out=room)]
             self._slot = (self._slot + 1) % KEPT
 
-    def find(self, now: Array, start: Array, weight: Array) -> bool:
-        """Whether there are swings to be left out from now on."""
+    def find_directions(self, now: Array, start: Array, weight: Array) -> bool:
+        """Find directions to be left out from now on; returns whether there are any."""
         if self._found == TIMES:
             self.forget()
             return False
@@ -84,8 +84,8 @@ class Swings:
         self.begin_anew()
         return True
 
-    def part(self, beta: float, forces: Array, last: Array) -> None:
-        """Find by what forces would be carried on along the directions; `last` is where they were before."""
+    def measure(self, beta: float, forces: Array, last: Array) -> None:
+        """Measure by what forces would be extrapolated along the directions; `last` is where they were before."""
         project(beta, self.rows, self.directions, self._weight, forces, last, self._less)
 
     def take_out(self, problem: ContactProblem, start: Array) -> None:

@@ -1,4 +1,4 @@
-"""What momentum does to forces and velocities, and how it judges a sweep: loops over rows."""
+"""Extrapolation after Nesterov: forces and velocities, and the sums that judge a sweep; loops over rows."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def _extent(pairs, position):
     return max(most_x - x, most_y - y, most_z - z)
 
 
-def carry_on(beta: float, now: Array, last: Array, start: Array | None = None) -> None:
-    """Carry rows on by beta times their last step, and remember from where and, if asked, to where."""
-    loop, what = (_carry_on, (now, last)) if start is None else (_carry_on_to, (now, last, start))
+def extrapolate(beta: float, now: Array, last: Array, start: Array | None = None) -> None:
+    """Extrapolate rows by beta times their last step, and remember from where and, if asked, to where."""
+    loop, what = (_extrapolate, (now, last)) if start is None else (_extrapolate_to, (now, last, start))
     if len(now) <= threads.PART or threads.get_threads() == 1:
         loop(0, len(now), beta, *what)
     else:
@@ -45,7 +45,7 @@ def carry_on(beta: float, now: Array, last: Array, start: Array | None = None) -
 
 
 @kernel
-def _carry_on(first, end, beta, now, last):
+def _extrapolate(first, end, beta, now, last):
     """Some of the rows; masses stay what they are. In slices loops count from zero, and vectors can be made of them."""
     x, before = now[first:end].reshape(-1), last[first:end].reshape(-1)
     for k in range(len(x)):
@@ -55,8 +55,8 @@ def _carry_on(first, end, beta, now, last):
 
 
 @kernel
-def _carry_on_to(first, end, beta, now, last, start):
-    """The same, and where they were carried to."""
+def _extrapolate_to(first, end, beta, now, last, start):
+    """The same, and where they were extrapolated to."""
     x, before, begin = now[first:end].reshape(-1), last[first:end].reshape(-1), start[first:end].reshape(-1)
     for k in range(len(x)):
         y = x[k] + beta * (x[k] - before[k])

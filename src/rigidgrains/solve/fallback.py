@@ -1,6 +1,6 @@
 """Fallback: a step that no sweep solves goes to the second-order method.
 
-Where contacts slide, a solution may repel sweeps: they circle it for ever, with momentum and without. Newton's method
+Where contacts slide, a solution may repel sweeps: they circle it for ever, extrapolated or plain. Newton's method
 does not mind. Heavy bodies on light ones take more sweeps than there are, and may need a path, see path.py.
 """
 
@@ -14,15 +14,17 @@ from ..model.columns import INV_MASS
 from .criteria import StateCriterion, Verdict
 from .kernels.factory import apply_forces
 from .matrix.general import natural_map
-from .matrix.referee import Array, GlobalSystem, referee
+from .matrix.second_order import Array, GlobalSystem, second_order
 from .matrix.solve import in_space
 from .matrix.step import forces, global_problem, impulses
 
 TOLERANCES = 1e-6, 1e-10  # natural map over |q|; the second for criteria that are not met by the first
 
 
-def appeal(problem: ContactProblem, criterion: StateCriterion, free: Array, most: int = 1000) -> tuple[Verdict, int]:
-    """Let the referee find the forces, from those of the problem; the verdict on them, and his steps.
+def solve_by_second_order(
+    problem: ContactProblem, criterion: StateCriterion, free: Array, most: int = 1000
+) -> tuple[Verdict, int]:
+    """Find forces by interior point and Newton steps, from those of the problem; the verdict on them, and iterations.
 
     free : (bodies, 6) velocities without contact forces
     """
@@ -49,7 +51,7 @@ def appeal(problem: ContactProblem, criterion: StateCriterion, free: Array, most
     verdict, steps = Verdict(False), 0
     for tolerance in TOLERANCES:
         left = max(1, most - steps)
-        found = referee(
+        found = second_order(
             system, q, stated.mu, d, mobility, residual, r, tolerance=tolerance, max_iterations=left,
             enough=lambda r: judge(r).met,
         )  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..runtime.registry import Registry
 from .accelerated import AcceleratedSweeps
+from .aliases import SETTINGS, rename
 from .criteria import (
     FixedSweeps,
     GlobalCriterion,
@@ -65,7 +66,8 @@ def from_words(words: Any, kind: str = "method") -> Any:
     """
     if not isinstance(words, dict):
         return words
-    settings = {key: from_words(value, key) for key, value in words.items() if key not in ("name", "class", "version")}
+    given = rename(words, SETTINGS, notice=False) if kind == "method" else words
+    settings = {key: from_words(value, key) for key, value in given.items() if key not in ("name", "class", "version")}
     said = str(words.get("name", str(words.get("class")).rpartition(".")[2]))
     try:
         return KINDS.get(kind, NONE).find(said, words.get("version", 1))(**settings)

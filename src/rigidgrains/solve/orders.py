@@ -82,7 +82,7 @@ class RandomSequential(Order):
 class Ordered(Order):
     """Geometrical sweep: as the contacts are stored, or along an axis such as "+x" or "-y".
 
-    Along an axis news travels faster with the sweep than against it: a bias, and the reason not to use it.
+    Along an axis information propagates faster with the sweep than against it: a bias, and the reason not to use it.
     """
 
     axis: str | None = None

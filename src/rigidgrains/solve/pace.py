@@ -22,7 +22,7 @@ class Pace:
     restarts : how often the pace began anew
     change   : by how much the last sweep has changed forces, in whatever measure falls with the error; NaN if unknown
     trouble  : what went wrong, if anything
-    referee  : steps of the referee
+    fallback : iterations of the second-order method
     futile   : whether no number of sweeps that may be made could do, and what is left is to `fall_back`
     """
 
@@ -30,7 +30,7 @@ class Pace:
     restarts = 0
     change = math.nan
     trouble = ""
-    referee = 0
+    fallback = 0
     futile = False
 
     def __init__(self, order: Order) -> None:
@@ -56,18 +56,18 @@ class Pace:
         """Sweep; returns how often, the number of contacts with |dR| > epsilon |R| + delta, and the sum of |R|."""
         return 1, *self.order.checked_sweep(problem, rng, epsilon, delta)
 
-    def moved(self, change: Array) -> None:
-        """Someone else has changed the velocities (bodies, 6) of the problem, by as much."""
+    def add_velocity(self, change: Array) -> None:
+        """Take note of a change (bodies, 6) of velocities that someone else has made in the problem."""
 
-    def watch(self, problem: ContactProblem) -> None:
-        """The state will be looked at now and then, and `told`."""
+    def begin_looks(self, problem: ContactProblem) -> None:
+        """Prepare for looks at the state, each of which is followed by `adapt`."""
 
-    def told(self, problem: ContactProblem, verdict: Verdict) -> bool:
-        """A look at the state has found that sweeps must go on; returns whether the next one had better be soon."""
+    def adapt(self, problem: ContactProblem, verdict: Verdict) -> bool:
+        """Adapt to a look that has found that sweeps must go on; returns whether the next one had better be soon."""
         return False
 
-    def patience(self, problem: ContactProblem, most: int) -> int:
-        """Sweeps, of so many at most, after which to `fall_back` if they have not done."""
+    def plan(self, problem: ContactProblem, most: int) -> int:
+        """Plan a step of so many sweeps at most; returns after how many to `fall_back` if they do not do."""
         return most
 
     def fall_back(

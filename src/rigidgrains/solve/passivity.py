@@ -105,7 +105,7 @@ class Passive:
         p, verdict = problem, check_verdict(self.criterion.judge(problem), self.criterion)
         if not verdict.met or p.extra is not None:
             return verdict
-        forces = p.work.take("start 4", p.count, 4)  # of sweeps with momentum, which do not need it at a look
+        forces = p.work.take("start 4", p.count, 4)  # of extrapolated sweeps, which do not need it at a look
         copy_rows(p.forces, forces)
         if make_passive(p) == 1.0:
             return verdict

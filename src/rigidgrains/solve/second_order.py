@@ -28,7 +28,7 @@ REMEDY = "take method = 'accelerated'"
 
 @dataclass
 class SecondOrder(Sweeps):
-    """Friction without a sweep, see referee.py; the forces carried over are where it looks first.
+    """Friction without a sweep, see matrix/second_order.py; the forces carried over are where it looks first.
 
     criterion  : one that looks at the state, MomentumCriterion for instance
     max_sweeps : iterations, each of which factorises a matrix; a step that needs more ends unconverged
@@ -75,7 +75,7 @@ class SecondOrder(Sweeps):
 
     def solve(self, problem: ContactProblem, rng: Generator) -> SolveReport:
         """Find the forces; velocities in `problem.motion` follow."""
-        from .fallback import appeal  # brings what few need: sparse matrices, FCLIB
+        from .fallback import solve_by_second_order  # brings what few need: sparse matrices, FCLIB
 
         if problem.extra is not None or not (problem.friction < math.inf).all():
             raise ValueError(f"the second-order method knows forces and finite friction alone; {REMEDY}")
@@ -85,7 +85,7 @@ class SecondOrder(Sweeps):
         free = problem.motion[:, :INV_MASS].copy()
         if self.warm:
             Sweeps(order=self.order, criterion=FixedSweeps(self.warm)).solve(problem, rng)
-        verdict, iterations = appeal(problem, Passive(self.criterion), free, most=self.max_sweeps)
+        verdict, iterations = solve_by_second_order(problem, Passive(self.criterion), free, most=self.max_sweeps)
         mean, weakened = total_force(problem.forces) / problem.count, 1.0
         converged = verdict.met and math.isfinite(mean)
         if not converged and (weakened := make_passive(problem)) < 1.0:

@@ -66,7 +66,7 @@ def sweep_awake(
     """Let clusters sleep, sweep over the others until the criterion is met; sweeps, updates and verdict."""
     clusters, motion = Clusters(problem), problem.motion[:, :INV_MASS].copy()
     awake, tolerance = ~clusters.let_sleep(criterion), clusters.tolerance(criterion)
-    pace.moved(problem.motion[:, :INV_MASS] - motion)
+    pace.add_velocity(problem.motion[:, :INV_MASS] - motion)
     swept: float = math.inf
     sweeps = updates = 0
     while True:

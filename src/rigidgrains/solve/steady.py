@@ -1,20 +1,20 @@
-"""How much momentum: Nesterov's, which rises to one, and later a steady one, on which changes and steps agree.
+"""The extrapolation factor beta: Nesterov's, which rises to one, and later one on which changes and steps agree.
 
-A real mode with too much momentum has a cosine near 0 between what a sweep changes and the step that forces have taken,
-one with too little near 1, a complex pair that neither grows nor decays about 0.5.
+A real mode with too large a beta has a cosine near 0 between what a sweep changes and the step that forces have taken,
+one with too small a beta near 1, a complex pair that neither grows nor decays about 0.5.
 """
 
 from __future__ import annotations
 
 import math
 
-AT_REST, IN_FLOW = 0.8, 0.9  # the cosine that steady momentum keeps: less means too much momentum
+AT_REST, IN_FLOW = 0.8, 0.9  # the cosine that a steady beta keeps: less means that beta is too large
 GAIN = 0.05  # of 1 - beta, per sweep, by what the cosine lacks
 LEAST, MOST = 0.01, 0.5  # of 1 - beta
 
 
-class Amount:
-    """The momentum beta of the next sweep, for a packing of so many grains across.
+class ExtrapolationFactor:
+    """The factor beta of the next sweep, for a packing of so many grains across.
 
     steady : whether it is bound by the cosine
     """
@@ -25,7 +25,7 @@ class Amount:
         self.begin_anew()
 
     def begin_anew(self) -> None:
-        """No momentum."""
+        """No extrapolation."""
         self._theta, self.beta = 1.0, 0.0
 
     def keep_steady(self, *, flows: bool) -> None:
@@ -33,11 +33,11 @@ class Amount:
         self.steady, self._cosine = True, IN_FLOW if flows else AT_REST
 
     def lower(self) -> None:
-        """So little that hardly anything swings; the cosine of flow may raise it again."""
+        """So small that hardly anything oscillates; the cosine of flow may raise it again."""
         self._damping, self._cosine = MOST, IN_FLOW
 
     def rise(self, cosine: float) -> None:
-        """More momentum, as Nesterov has it, up to the bound."""
+        """A larger beta, as Nesterov has it, up to the bound."""
         theta = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * self._theta**2))
         self._theta, self.beta = theta, (self._theta - 1.0) / theta
         if self.steady and self.beta >= 1.0 - self._damping:

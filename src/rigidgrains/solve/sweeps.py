@@ -13,6 +13,7 @@ from numpy.random import Generator
 from ..contacts.problem import ContactProblem
 from ..runtime.arguments import is_number
 from ..theory import Q
+from .aliases import FIGURES, with_earlier_names
 from .criteria import (
     Criterion,
     FixedSweeps,
@@ -35,6 +36,7 @@ from .sleep import check_sleep, sweep_awake
 LOOK = 3  # sweeps before the first look at the state; afterwards an eighth of those made at the latest
 
 
+@with_earlier_names({"referee": FIGURES["referee"]})
 @dataclass(frozen=True)
 class SolveReport:
     """What a solver did in one step.
@@ -42,9 +44,9 @@ class SolveReport:
     converged  : whether the criterion was met; None where a number of sweeps was given and nothing asked of the forces
     updates    : contact updates, sweeps times candidates, of all attempts at a step
     mean_force : <|R|> over all candidates (N)
-    residual, momentum_error : as residual.py and power.py define them; NaN where no criterion asked
+    residual, momentum_error : as residual.py and virtual_power.py define them; NaN where no criterion asked
     restarts   : how often accelerated sweeps began anew
-    referee    : steps of the referee, where sweeps did not do
+    fallback   : iterations of the second-order method, where sweeps did not do
     weakened   : the least factor by which forces were made weaker so that they give no energy, see passivity.py
     exhausted  : the step was solved again as often as may be, and what was found is still not what it should be
     why        : what ended the sweeps
@@ -58,7 +60,7 @@ class SolveReport:
     momentum_error: float = math.nan
     restarts: int = 0
     why: str = ""
-    referee: int = 0
+    fallback: int = 0
     weakened: float = 1.0
     exhausted: bool = False
 
@@ -72,7 +74,7 @@ class SolveReport:
             sweeps=self.sweeps if given else self.sweeps + earlier.sweeps,
             updates=self.updates + earlier.updates,
             restarts=self.restarts + earlier.restarts,
-            referee=self.referee + earlier.referee,
+            fallback=self.fallback + earlier.fallback,
         )
 
 
@@ -86,7 +88,7 @@ class Sweeps:
     max_sweeps : a step that needs more ends unconverged, and is counted as such
     gap        : "g_pos" or "g", the gap that the shock law closes, or the part of an overlap that a step removes
     slack      : overlap, over the mean radius, that is left alone where overlaps are removed
-    sleep      : leave out clusters at rest, see awake.py
+    sleep      : leave out clusters at rest, see sleep.py
     rigidity   : in place of a criterion, the l_diff over L that each step is to reach, 2.0 for instance
     """
 
@@ -132,14 +134,14 @@ class Sweeps:
         pace = self._pace(copy.copy(self.order), problem)  # a solver may serve several simulations at a time
         apply_forces(problem)
         if problem.count == 0:
-            return SolveReport(sweeps=0, updates=0, converged=self.told(True), mean_force=0.0, why="no contacts")
+            return SolveReport(sweeps=0, updates=0, converged=self.outcome(True), mean_force=0.0, why="no contacts")
         doubt, weakened = doubtful(problem, criterion), 1.0
         if self.sleep:
             check_sleep(criterion)
             most = criterion.sweeps if isinstance(criterion, FixedSweeps) else self.max_sweeps
             sweeps, updates, verdict = sweep_awake(problem, pace, rng, criterion, most - pace.closing)
             if sweeps == 0:
-                return _asleep(problem, verdict, self.told(True))
+                return _asleep(problem, verdict, self.outcome(True))
         elif looks_at_state(criterion):
             criterion = Carried(criterion) if doubt else criterion
             sweeps, verdict = self._until_met(problem, pace, rng, Passive(criterion))
@@ -159,10 +161,10 @@ class Sweeps:
         if not verdict.met and (weakened := make_passive(problem)) < 1.0 and looks_at_state(criterion):
             verdict = criterion.judge(problem)._replace(met=False)
         mean = total_force(problem.forces) / problem.count
-        converged = self.told(bool(verdict.met)) if math.isfinite(mean) else False
+        converged = self.outcome(bool(verdict.met)) if math.isfinite(mean) else False
         why = {True: "criterion met", None: "sweeps as given"}.get(converged, f"not met by {sweeps} sweeps")
-        if pace.referee:
-            why += f"{' by' if converged else ' and'} {pace.referee} steps of the referee"
+        if pace.fallback:
+            why += f"{' by' if converged else ' and'} {pace.fallback} iterations of the second-order method"
         if not math.isfinite(mean):
             why = "the forces are not finite"
         if pace.trouble:
@@ -171,10 +173,10 @@ class Sweeps:
             why += f"; forces times {weakened:.3g} where they would have given energy"
         return SolveReport(
             sweeps, updates, converged, mean, verdict.residual, verdict.momentum_error, pace.restarts, why,
-            pace.referee, weakened,
+            pace.fallback, weakened,
         )  # fmt: skip
 
-    def told(self, met: bool) -> bool | None:
+    def outcome(self, met: bool) -> bool | None:
         """What may be said of a step: None where sweeps were only counted, and as many made as were to be."""
         given = isinstance(self.criterion, FixedSweeps) or (met and isinstance(self.criterion, RigidSweeps))
         return None if given else met
@@ -188,7 +190,7 @@ class Sweeps:
     ) -> tuple[int, Verdict]:
         """Sweep over all contacts until what a sweep changes is small; returns sweeps and whether it was.
 
-        doubt : whether that alone does not do, see burden.py
+        doubt : whether that alone does not do, see mass_ratio.py
         """
         count = problem.count
         pace.begin(problem)
@@ -216,9 +218,9 @@ class Sweeps:
         What a criterion measures falls as changes do: the last look tells how small they have to be.
         """
         pace.begin(problem)
-        pace.watch(problem)
+        pace.begin_looks(problem)
         most = self.max_sweeps - pace.closing
-        patience = pace.patience(problem, most)
+        patience = pace.plan(problem, most)
         sweeps, verdict = _look_now_and_then(problem, pace, rng, criterion, patience)
         if not verdict.met:
             made, verdict = pace.fall_back(problem, rng, criterion, verdict)
@@ -255,7 +257,7 @@ def _look_now_and_then(
         likely = sweeps >= soon and verdict.excess * pace.change <= before
         if likely or sweeps >= min(look, most):
             verdict, before = criterion.judge(problem), pace.change
-            eager = not verdict.met and pace.told(problem, verdict)
+            eager = not verdict.met and pace.adapt(problem, verdict)
             soon = sweeps + max(LOOK, sweeps // 64)
             look = soon if eager else sweeps + max(LOOK, sweeps // 8)
     return sweeps, verdict

@@ -26,6 +26,7 @@ from ..model.time_functions import rebuild_time_function, rebuild_time_functions
 from ..runtime.version import __version__
 from ..simulation.report import Tally
 from ..simulation.timestep import AutoStep, Clock
+from ..solve.aliases import FIGURES, rename
 from ..solve.names import from_words
 from ..solve.names import words_of as solver_words
 from ..solve.sweeps import SolveReport
@@ -146,8 +147,8 @@ def unpack(
         touching.pop("memory", None)  # it is of those laws
     wall_rows = [slice(int(start), int(stop)) for start, stop in arrays["contact_wall_rows"]]
     simulation.contacts = Contacts.restore(touching, wall_rows)
-    simulation.last_solve = SolveReport(**_known(SolveReport, words["last_solve"]))
-    simulation.tally = Tally(**_known(Tally, words["tally"]))
+    simulation.last_solve = SolveReport(**_known(SolveReport, rename(words["last_solve"], FIGURES, notice=False)))
+    simulation.tally = Tally(**_known(Tally, rename(words["tally"], FIGURES, notice=False)))
     simulation.restore_step(words["whole"], arrays["motion_before"], words["observers"])
     check_indices(simulation)
     return simulation

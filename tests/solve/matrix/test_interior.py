@@ -135,13 +135,6 @@ def test_it_may_be_warmed_up_and_says_so():
             solve_problem(problem, **wrong)
 
 
-def test_referee_is_another_name_for_it():
-    problem = local_problem(WORLDS["pressed disks"](0.3))
-    one, other = (solve_problem(problem, solver=name) for name in ("second-order", "referee"))
-    assert other.solver == "second-order"
-    np.testing.assert_array_equal(one.r, other.r)
-
-
 @pytest.mark.parametrize("ratio", [1e3, 1e6, 1e9])
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_heavy_among_light(ratio, dimension):
@@ -201,7 +194,7 @@ def test_growing_friction_leads_to_a_solution(parts, monkeypatch):
     """With neither an interior point nor enough sweeps from no forces."""
     monkeypatch.setattr(solve, "MOST", {**solve.MOST, "auto": 20})
     monkeypatch.setattr(solve, "GROWING", parts)
-    monkeypatch.setattr("rigidgrains.solve.matrix.referee.BEGINNINGS", ())
+    monkeypatch.setattr("rigidgrains.solve.matrix.second_order.BEGINNINGS", ())
     problem = global_problem(WORLDS["pressed disks"](0.5))
     found = solve_problem(problem, tolerance=1e-10)
     assert found.solver == "accelerated, then second-order"

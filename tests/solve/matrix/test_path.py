@@ -9,10 +9,10 @@ from support.builders import floor, grains, plane, prepare
 
 from rigidgrains import AcceleratedSweeps, Bodies, SecondOrder
 from rigidgrains.fclib import global_problem
-from rigidgrains.solve.matrix import referee
+from rigidgrains.solve.matrix import second_order
 from rigidgrains.solve.matrix.interior import product, velocity_in_cone
 from rigidgrains.solve.matrix.path import FAR, Path
-from rigidgrains.solve.matrix.referee import GlobalSystem, LocalSystem
+from rigidgrains.solve.matrix.second_order import GlobalSystem, LocalSystem
 from rigidgrains.solve.matrix.solve import in_space
 
 DT = 0.02
@@ -54,7 +54,7 @@ def test_a_heavy_body_on_sliding_ones(seed, ratio):
 
 
 def test_it_takes_a_path(monkeypatch):
-    monkeypatch.setattr(referee, "BEGINNINGS", tuple(b for b in referee.BEGINNINGS if b[0] != "path"))
+    monkeypatch.setattr(second_order, "BEGINNINGS", tuple(b for b in second_order.BEGINNINGS if b[0] != "path"))
     assert not SecondOrder().solve(prepare(pressed(0), DT), np.random.default_rng(0)).converged
 
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..aliases import ALIASES
+from ..aliases import current
 from .general import BlockRows
 from .problem import GlobalProblem, Problem
-from .referee import GlobalSystem, LocalSystem, referee
+from .second_order import GlobalSystem, LocalSystem, second_order
 from .sweeps import Progress, accelerated_sweeps, plain_sweeps, residuals
 
 Array = NDArray[np.float64]
@@ -69,7 +69,7 @@ def solve_problem(
     start          : (d c,) impulses to start from
     warm           : accelerated sweeps that bring the second-order method near, at most
     """
-    solver = ALIASES.get(solver, solver)
+    solver = current(solver)
     if warm < 0 or (warm and solver != SECOND_ORDER):
         raise ValueError(f"warm = {warm} is no number of sweeps before solver = {SECOND_ORDER!r}; leave it out")
     if solver not in SOLVERS:
@@ -117,17 +117,17 @@ def _call(
     if solver == "sweeps":
         return plain_sweeps(rows, r, tolerance, most), solver
     if solver == SECOND_ORDER and not warm:
-        return second_order(problem, rows, r, tolerance, most), solver
+        return _second_order(problem, rows, r, tolerance, most), solver
     if solver == SECOND_ORDER:
         near = accelerated_sweeps(rows, r, tolerance, warm)
-        return second_order(problem, rows, near.r, tolerance, most), f"{solver} after {near.sweeps} sweeps"
+        return _second_order(problem, rows, near.r, tolerance, most), f"{solver} after {near.sweeps} sweeps"
     found = accelerated_sweeps(rows, r, tolerance, most)
     if solver == "accelerated" or found.residual <= tolerance or rows.count > FACTORISED:
         return found, "accelerated"
     return _take_over(problem, rows, found, tolerance), f"accelerated, then {SECOND_ORDER}"
 
 
-def second_order(problem: Problem, rows: BlockRows, start: Array, tolerance: float, most: int) -> Progress:
+def _second_order(problem: Problem, rows: BlockRows, start: Array, tolerance: float, most: int) -> Progress:
     """Interior point and Newton steps; impulses to start from are tried as well if there are any."""
     system: GlobalSystem | LocalSystem
     if isinstance(problem, GlobalProblem):
@@ -135,7 +135,7 @@ def second_order(problem: Problem, rows: BlockRows, start: Array, tolerance: flo
     else:
         blocks = (rows.block.reshape(-1, 3, 3), rows.column, rows.start)
         system = LocalSystem(sparse.bsr_array(blocks, shape=2 * (3 * rows.count,)).tocsr())
-    verdict = referee(
+    verdict = second_order(
         system, rows.q, rows.mu, problem.dimension, rows.own[:, 0],
         lambda r: max(residuals(rows, r)), start, tolerance=tolerance, max_iterations=most,
     )  # fmt: skip
@@ -150,14 +150,14 @@ def _take_over(problem: Problem, rows: BlockRows, swept: Progress, tolerance: fl
     Where friction is strong an interior point may end far from any solution, and sweeps circle. With growing friction
     sweeps go from each answer to the next.
     """
-    found = _joined(swept, second_order(problem, rows, swept.r, tolerance, MOST[SECOND_ORDER]))
+    found = _joined(swept, _second_order(problem, rows, swept.r, tolerance, MOST[SECOND_ORDER]))
     if found.residual > tolerance:
         r, sweeps = np.zeros_like(swept.r), 0
         for part in GROWING:
             progress = accelerated_sweeps(replace(rows, mu=part * rows.mu), r, tolerance, AT_EACH)
             r, sweeps = progress.r, sweeps + progress.sweeps
         found.sweeps += sweeps
-        found = _joined(found, second_order(problem, rows, r, tolerance, MOST[SECOND_ORDER]))
+        found = _joined(found, _second_order(problem, rows, r, tolerance, MOST[SECOND_ORDER]))
     return found
 
 

@@ -41,19 +41,19 @@ def residuals(rows: BlockRows, r: Array) -> tuple[float, float]:
 
 def plain_sweeps(rows: BlockRows, start: Array, tolerance: float, most: int) -> Progress:
     """Forward and backward in turn."""
-    return _sweep(rows, start, tolerance, most, momentum=False)
+    return _sweep(rows, start, tolerance, most, extrapolated=False)
 
 
 def accelerated_sweeps(rows: BlockRows, start: Array, tolerance: float, most: int) -> Progress:
     """Nesterov's extrapolation after each sweep forward and backward, with restarts.
 
-    A restart, that is one step without momentum, when a sweep opposes the trend, or, once news had time to cross the
-    packing, when its change has grown to twice the least since the last restart.
+    A restart, that is one plain step, when a sweep opposes the trend, or, once information had time to
+    cross the packing, when its change has grown to twice the least since the last restart.
     """
-    return _sweep(rows, start, tolerance, most, momentum=True)
+    return _sweep(rows, start, tolerance, most, extrapolated=True)
 
 
-def _sweep(rows: BlockRows, start: Array, tolerance: float, most: int, *, momentum: bool) -> Progress:
+def _sweep(rows: BlockRows, start: Array, tolerance: float, most: int, *, extrapolated: bool) -> Progress:
     forward = np.arange(rows.count, dtype=np.int32)
     backward = forward[::-1].copy()
     weight = (rows.own[:, 0] + rows.own[:, 3] + rows.own[:, 5])[:, None]
@@ -74,10 +74,10 @@ def _sweep(rows: BlockRows, start: Array, tolerance: float, most: int, *, moment
             best.history.append((best.sweeps, found))
             if found < best.residual:
                 best.r, best.residual = y.copy(), found
-            elif not found < GROWTH * best.residual and momentum:
+            elif not found < GROWTH * best.residual and extrapolated:
                 y, last, theta, least = best.r.copy(), best.r.copy(), 1.0, math.inf
                 continue
-        if not momentum:
+        if not extrapolated:
             continue
         change, trend = y - before, y - last
         size = float((weight * change * change).sum())

@@ -44,7 +44,7 @@ class Verdict:
     reason: str = ""
 
 
-def referee(
+def second_order(
     system: LocalSystem | GlobalSystem, q: Array, mu: Array, dimension: int, mobility: Array,
     residual: Callable[[Array], float], start: Array | None = None, *, tolerance: float = 1e-10,
     max_iterations: int = 1000, enough: Callable[[Array], bool] | None = None,
