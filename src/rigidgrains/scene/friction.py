@@ -25,8 +25,7 @@ class FrictionTable:
 
     def __init__(self, scene: Scene) -> None:
         self.rows: dict[tuple[str, float | None], int] = {(DEFAULT, None): 0}
-        walls = [*scene.plane, *(plane for box in scene.box for plane in box.planes()), *scene.cylinder, *scene.piston]
-        users = [(wall.material, wall.friction) for wall in walls]
+        users = [(wall.material, wall.friction) for wall in scene.surfaces()]
         users += [(grains.material, None) for grains in scene.grains]
         users += [(inflow.material, None) for inflow in scene.inflow]
         for material, own in users:

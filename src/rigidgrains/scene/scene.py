@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import ConfigDict, Field, PrivateAttr, ValidationError
 
 from .cell import Cell, conflicts, tensions
-from .confinement import Box, Cylinder, Piston, Plane
+from .confinement import WALLS, Box, Cylinder, Piston, Plane, Surface
 from .errors import Origin, Problem, SceneError, plain_problems
 from .grains import Grains
 from .references import Tables, repeated_names, unknown_names
@@ -27,10 +27,7 @@ S = TypeVar("S", bound=Section)
 
 LISTS: dict[str, type[Section]] = {
     "grains": Grains,
-    "plane": Plane,
-    "box": Box,
-    "cylinder": Cylinder,
-    "piston": Piston,
+    **WALLS,
     "inflow": Inflow,
     "outlet": Outlet,
     "force": Force,
@@ -181,6 +178,12 @@ class Scene(Section):
     def tables(self) -> dict[str, list[Any]]:
         """The lists of tables by key."""
         return {key: getattr(self, key) for key in LISTS}
+
+    def surfaces(self) -> Iterator[Surface]:
+        """All walls, one by one: a box is those of its sides."""
+        for key in WALLS:
+            for table in getattr(self, key):
+                yield from table.surfaces()
 
     def problems(self) -> list[Problem]:
         """All mistakes that can be found without placing a grain."""
