@@ -12,7 +12,7 @@ from builders import RIGHT, UP, floor, grains, triangular
 import rigidgrains as rg
 from rigidgrains.laboratory.case import SECOND_ORDER
 from rigidgrains.laboratory.matrix import SWEEPING
-from rigidgrains.laws.names import LAWS
+from rigidgrains.laws import LAWS
 from rigidgrains.measure import Measure
 from rigidgrains.model.shapes import SHAPES, Cylinder, Plate
 from rigidgrains.model.walls import Wall

@@ -225,7 +225,7 @@ def flow_conflicts(tables: Tables, gravity: Any) -> Iterator[Problem]:
 
 def tensions(cell: Any, tables: Tables) -> Iterator[Problem]:
     """A cell that is pulled at, and grains that do not hold together."""
-    if cell is None or any(table.cohesion for _, _, table in present(tables, "material", "pair")):
+    if cell is None or any(table.attracts for _, _, table in present(tables, "material", "pair")):
         return
     given = {} if cell.stress is None else {f"stress.{name}": value for name, value in cell.stress.present().items()}
     given |= {} if cell.pressure is None else {"pressure": cell.pressure}

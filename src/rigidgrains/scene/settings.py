@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
+from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema, create_model
 
+from ..model.coefficients import COEFFICIENTS
 from ..model.time_functions import TimeFunction, read_time_function
 from ..solve.aliases import ALIASES
 from .errors import ABSENT, Problem
@@ -38,41 +39,35 @@ from .values import (
 if TYPE_CHECKING:
     from ..simulation.timestep import AutoStep
 
-BELONGS = {
-    "tangential_restitution": "restitution", "threshold": "restitution", "range": "cohesion", "decay": "cohesion",
+RANGES: dict[str, Any] = {
+    "any": Coefficient, "not negative": NotNegative, "positive": Positive, "fraction": Fraction,
+    "signed fraction": SignedFraction,
 }  # fmt: skip
+Keys: Any = create_model(
+    "Keys",
+    __base__=Section,
+    **{one.key: (RANGES[one.range] | None, Field(default=None, description=one.about)) for one in COEFFICIENTS},
+)
 
 
-class Coefficients(Section):
-    """What two bodies that touch have in common; what is absent is as in plain friction."""
-
-    friction: Coefficient | None = Field(default=None, description="friction coefficient, sliding; inf never slides")
-    static_friction: Coefficient | None = Field(
-        default=None, description="friction coefficient of contacts that do not slide; friction if absent"
-    )
-    restitution: Fraction | None = Field(default=None, description="rebound over approach speed, 0 to 1")
-    tangential_restitution: SignedFraction | None = Field(
-        default=None, description="the same for the tangential velocity of a contact that sticks, -1 to 1"
-    )
-    cohesion: NotNegative | None = Field(default=None, description="attraction at contact (N)")
-    range: NotNegative | None = Field(default=None, description="gap at which the attraction ends (m); 0 for contact")
-    decay: Positive | None = Field(
-        default=None, description="length over which it falls (m), as that of a liquid bridge; constant if absent"
-    )
-    rolling: Coefficient | None = Field(default=None, description="rolling friction (m); inf never rolls")
-    twisting: Coefficient | None = Field(default=None, description="twisting friction (m), in 3D; inf never twists")
-    threshold: NotNegative | None = Field(default=None, description="approach speed up to which nothing rebounds (m/s)")
+class Coefficients(Keys):  # type: ignore[misc]
+    """What two bodies that touch have in common, see model/coefficients.py; what is absent is as in plain friction."""
 
     def mistakes(self, dimension: int) -> Iterator[Problem]:
         if self.friction is not None and self.static_friction is not None and self.static_friction < self.friction:
             yield self.wrong("static_friction", f"must not be less than friction = {self.friction:g}; swap them")
-        for key, law in BELONGS.items():
+        for key, law in ((one.key, one.needs) for one in COEFFICIENTS if one.needs):
             if self.given(key) and getattr(self, law) is None:
                 yield self.wrong(key, f"belongs to {law}; give {law} too, or remove {key}")
         if self.twisting is not None and dimension == 2:
             yield self.wrong("twisting", "has no meaning in 2D, where disks can only roll; remove it or write rolling")
         if self.decay is not None and not self.range:
             yield Problem("range", ABSENT, "missing; give the gap at which the bridge breaks")
+
+    @property
+    def attracts(self) -> bool:
+        """True if bodies hold together."""
+        return any(getattr(self, one.key) for one in COEFFICIENTS if one.attracts)
 
 
 class Material(Coefficients):
