@@ -1,4 +1,4 @@
-"""[[plane]], [[box]], [[cylinder]], [[piston]]: the walls as the user describes them.
+"""[[plane]], [[box]], [[cylinder]], [[cone]], [[piston]]: the walls as the user describes them.
 
 A new shape is a subclass of `DrivenSurface` with its keys and its `shape`, an entry in WALLS and a list in `Scene`.
 """
@@ -22,6 +22,7 @@ from .values import (
     Number,
     PlateSize,
     Positive,
+    Positives,
     Timed,
     TimedVector,
     Turning,
@@ -194,6 +195,29 @@ class Cylinder(DrivenSurface):
         return shapes.Cylinder(in_space(self.point), self.direction, self.radius, self.side == "inside", half)
 
 
+class Cone(DrivenSurface):
+    """A funnel in 3D: a thin conical shell between two circles, felt from both sides."""
+
+    axis: Direction = Field(default=(0.0, 0.0, 1.0), description="direction of the axis; z if absent")
+    radii: Positives = Field(description="radii of the circles at the two ends, in the direction of the axis (m)")
+    length: Positive = Field(description="from one circle to the other, centred on point (m)")
+
+    def mistakes(self, dimension: int) -> Iterator[Problem]:
+        yield from super().mistakes(dimension)
+        if dimension == 2:
+            yield self.wrong("name", "a cone has no meaning in 2D; write two planes with size")
+            return
+        yield from self.wrong_lengths(dimension, "axis")
+        if len(self.radii) != 2:
+            yield self.wrong("radii", "must be two numbers, the radius at each end, such as [0.01, 0.05]")
+
+    def shape(self) -> Shape:
+        from ..model import shapes
+
+        first, last = self.radii.tolist()
+        return shapes.Cone(in_space(self.point), in_space(self.axis), (first, last), 0.5 * self.length)
+
+
 class Piston(Surface):
     """A plane guided along its normal: with `mass` it is pushed by its load and the grains, else it is driven."""
 
@@ -317,7 +341,13 @@ class Box(Section):
 
 
 # By the keys of a scene, in the order in which walls are made.
-WALLS: dict[str, type[Surface | Box]] = {"plane": Plane, "box": Box, "cylinder": Cylinder, "piston": Piston}
+WALLS: dict[str, type[Surface | Box]] = {
+    "plane": Plane,
+    "box": Box,
+    "cylinder": Cylinder,
+    "cone": Cone,
+    "piston": Piston,
+}
 
 
 def cuts_through(normal: tuple[float, ...], along: np.ndarray, named: str) -> Iterator[Problem]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import ConfigDict, Field, PrivateAttr, ValidationError
 
 from .cell import Cell, conflicts, tensions
-from .confinement import WALLS, Box, Cylinder, Piston, Plane, Surface
+from .confinement import WALLS, Box, Cone, Cylinder, Piston, Plane, Surface
 from .errors import Origin, Problem, SceneError, plain_problems
 from .grains import Grains
 from .references import Tables, repeated_names, unknown_names
@@ -54,6 +54,7 @@ class Scene(Section):
     plane: list[Plane] = Field(default_factory=list, description="planes and finite plates")
     box: list[Box] = Field(default_factory=list, description="boxes of fixed planes")
     cylinder: list[Cylinder] = Field(default_factory=list, description="drums, tubes and rods")
+    cone: list[Cone] = Field(default_factory=list, description="funnels, in 3D")
     piston: list[Piston] = Field(default_factory=list, description="planes guided along their normal")
     inflow: list[Inflow] = Field(default_factory=list, description="where grains enter during the run")
     outlet: list[Outlet] = Field(default_factory=list, description="where grains leave during the run")
@@ -130,6 +131,10 @@ class Scene(Section):
     def add_cylinder(self, name: str, **words: Any) -> Cylinder:
         """Add a drum, tube or rod by point, axis and radius; see `Cylinder`."""
         return self._add(Cylinder, "cylinder", {"name": name, **words})
+
+    def add_cone(self, name: str, **words: Any) -> Cone:
+        """Add a funnel by point, axis, the radii of its ends and length; see `Cone`."""
+        return self._add(Cone, "cone", {"name": name, **words})
 
     def add_piston(self, name: str, **words: Any) -> Piston:
         """Add a guided plane by point, normal and either mass and load or velocity; see `Piston`."""

@@ -7,13 +7,14 @@ centre to the surface (bodies 0 = grain, 1 = wall). The gap is that distance les
 from __future__ import annotations
 
 from ...runtime.registry import Registry
+from .cone import Cone
 from .cylinder import Cylinder
 from .distance import offset, sideways, unit
 from .plane import Plane
 from .plate import Plate
 from .shape import Shape
 
-__all__ = ["SHAPES", "Cylinder", "Plane", "Plate", "Shape", "offset", "sideways", "unit"]
+__all__ = ["SHAPES", "Cone", "Cylinder", "Plane", "Plate", "Shape", "offset", "sideways", "unit"]
 
 # By the names that files and pages use; `from_words` makes a shape again.
-SHAPES: Registry[Shape] = Registry("wall shape", {"plane": Plane, "plate": Plate, "cylinder": Cylinder})
+SHAPES: Registry[Shape] = Registry("wall shape", {"plane": Plane, "plate": Plate, "cylinder": Cylinder, "cone": Cone})
