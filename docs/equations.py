@@ -97,6 +97,8 @@ DERIVATIONS = {
     "Dxv": "a limit between (1d-update) and (contin-forceiter)",
     "Dx2R": "a limit between (1d-update) and (contin-forceiter)",
     "Dt*R": "a limit between (1d-update) and (contin-forceiter)",
+    "contin-veloc-update": "the limit of (dv2)",
+    "contin-forceiter2": "(contin-forceiter) with N_I sweeps in a step, which makes its coefficients (D2) and (beta2)",
 }  # labels that no line computes, and why
 
 CITED = re.compile(r"\bEqs?\.\s+(\([^)]*\)(?:(?:,\s+|\s+and\s+|,\s+and\s+)\([^)]*\))*)")

@@ -9,7 +9,7 @@ import re
 import h5py
 import numpy as np
 import pytest
-from builders import triangular
+from support.builders import triangular
 
 import rigidgrains as rg
 from rigidgrains.contacts.contacts import Contacts

@@ -7,7 +7,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from builders import RIGHT, UP, floor, grains, triangular
+from support.builders import RIGHT, UP, floor, grains, triangular
 
 import rigidgrains as rg
 from rigidgrains.laboratory.case import SECOND_ORDER

@@ -32,6 +32,7 @@ Q = {
 def sweep_factor(kd: float) -> float:
     """lambda(kd): mean factor by which one random sweep multiplies a wave of force of any length in an endless chain.
 
+    A sweep is Eq. (1d-update), once for each contact.
     Worked out on the page of the target `dispersion`: cos(kd) + 2 Re (1 - exp(-ikd))^2 (exp(z) - 1 - z) with
     z = exp(ikd)/2. For long waves it is 1 - q (kd)^2 with Eq. (q-randsweep); beyond kd = 1.785 it is negative.
     """
@@ -54,14 +55,14 @@ def force_source(q: float, m: float, d: float, dt: float, iteration: float) -> f
 
 
 def diffusion_constant(q: float, sweeps: float, d: float, dt: float) -> float:
-    """D = q N_I d^2/dt (m^2/s), Eq. (D2): Eq. (D1) with dt = N_I dt*, as in Eq. (contin-forceiter2)."""
+    """D = q N_I d^2/dt (m^2/s), Eq. (D2): Eq. (D1) with dt = N_I dt*."""
     return force_diffusion(q, d, dt / sweeps)
 
 
 def elastic_modulus(q: float, sweeps: float, m: float, d: float, dt: float) -> float:
     """beta = q N_I m d/dt^2 (N), Eq. (beta2): Eq. (beta1) with dt = N_I dt*; kappa d, force over strain of a chain.
 
-    With m dv/dt = -d dR/dx, Eqs. (dv2) and (contin-veloc-update), it makes waves, Eq. (wave-eq), of c^2 = beta d/m.
+    With m dv/dt = -d dR/dx it makes waves of c^2 = beta d/m.
     """
     return force_source(q, m, d, dt, dt / sweeps)
 
@@ -74,7 +75,8 @@ def sound_velocity(q: float, sweeps: float, d: float, dt: float) -> float:
 def frequency(k: float, q: float, sweeps: float, d: float, dt: float) -> float:
     """omega(k) = k sqrt(c^2 - D^2 k^2/4) (rad/s), Eq. (dispersion); 0 for an overdamped wave.
 
-    Good for long waves: it is low by 5 % at half of k_c, where a step is no longer short against the period.
+    The waves are those of Eq. (wave-eq). Good for long ones: it is low by 5 % at half of k_c, where a step is no longer
+    short against the period.
     """
     c, big_d = sound_velocity(q, sweeps, d, dt), diffusion_constant(q, sweeps, d, dt)
     return k * math.sqrt(max(c * c - big_d * big_d * k * k / 4.0, 0.0))
@@ -91,6 +93,7 @@ def step_frequency(k: float, q: float, sweeps: float, d: float, dt: float) -> fl
 def step_roots(kd: float, sweeps: int) -> tuple[complex, complex]:
     """What a step of N_I random sweeps multiplies the two waves of this length by, grains and steps counted one by one.
 
+    Forces go by Eq. (1d-update), N_I times, then velocities by Eq. (dv2). That makes
     exp((-1/tau + i omega) dt) and its conjugate: e +- sqrt(e^2 - e), e = lambda(kd)^N_I. For odd N_I and kd > 1.785 e
     is negative and both are real: the one above 0 is overdamped, the other changes sign in every step.
     """

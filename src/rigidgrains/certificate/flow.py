@@ -113,7 +113,7 @@ def work(links: Links) -> float:
 def checks(links: Links) -> list[Check]:
     """Velocities with those of the flow, and Newton's law of the free components; none without such a cell."""
     state, flow, dt = links.state, links.state.flow, links.state.dt
-    if not flow.moves or state.cell_origin is None:
+    if not flow.moves or state.cell is None or state.cell_origin is None:
         return []
     frame = state.frame
     there = state.position - state.cell_origin, state.start - state.cell_origin
@@ -128,7 +128,7 @@ def checks(links: Links) -> list[Check]:
     )
     moment, pressed = links.force.T @ links.branch, np.abs(links.force).T @ np.abs(links.branch)
     gained, given = flow.rate - flow.begun, flow.pushed(dt * (moment + load(state)))
-    weight = np.abs(agitation(state)) + abs(float(np.linalg.det(state.cell))) * np.abs(flow.stress)  # type: ignore[arg-type]
+    weight = np.abs(agitation(state)) + abs(float(np.linalg.det(state.cell))) * np.abs(flow.stress)
     scale = np.abs(flow.rate) + np.abs(flow.begun) + np.abs(flow.pushed(dt * (pressed + weight)))
     lacks = np.where(flow.free, np.abs(gained - given) / np.where(scale > 0.0, scale, 1.0), 0.0)
 

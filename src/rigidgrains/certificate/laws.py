@@ -55,7 +55,8 @@ class NaturalMap:
     def of(cls, links: Links) -> NaturalMap:
         """Eq. (sphere-shock): R' = -(m/dt) (g/dt + U) = R - (m/dt) (g/dt + V), cut to the cone."""
         dt = links.state.dt
-        # R' is R where the gap closes, Eq. (gapcloses), and nothing slides, Eq. (stickingcondition)
+        # R' is R where the gap closes, Eq. (gapcloses), and nothing slides, Eq. (stickingcondition). Both parts have
+        # masses of their own, Eq. (MinvR).
         r_n = np.maximum(links.press - links.m_n / dt * (links.v_n + links.to_close / dt), 0.0)
         r_t = links.r_t - (links.m_t / dt)[:, None] * (links.v_t - links.rebound)
         size, limit = length(r_t), _limit(links.mu, r_n)

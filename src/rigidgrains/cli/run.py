@@ -241,7 +241,8 @@ def tell(outcome: Outcome, *, quiet: bool, json: bool) -> None:
     if json:
         print(report.to_json())
     elif not quiet:
-        print_rows([tuple(line.split("  ", 1)) for line in str(report).splitlines()])  # type: ignore[misc]
+        lines = (line.split("  ", 1) for line in str(report).splitlines())
+        print_rows([(name, value) for name, value in lines])
         files = ", ".join(sorted(file.name for file in folder.iterdir()))
         out.print(f"\nresults in [bold]{plain(folder)}/[/]: {plain(files)}")
     if outcome.differing:

@@ -14,7 +14,21 @@ from ..detect.pairs import PairList
 from ..laws.rows import Rows, arrange
 from ..model.arrays import PER_CONTACT, PerContact, carried_columns
 from ..model.bodies import Bodies
-from ..model.columns import ContactColumns
+from ..model.columns import (
+    EXTRA_BRANCH,
+    EXTRA_MOVING,
+    INV_MASS,
+    LEVER,
+    M_N,
+    M_T,
+    MOBILITY,
+    Q_Z,
+    R_Z,
+    U_T,
+    ContactColumns,
+    Q,
+    V,
+)  # fmt: skip
 from ..runtime.memory import ROOM, Workspace, copy_rows, new_table, on_lines
 from ..runtime.threads import in_parts
 from .laws import AppliedLaws
@@ -23,6 +37,8 @@ from .rows import bring_over, deepest, fill_pairs, fill_wall
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
+
+WITHOUT, WITH_TORQUE = R_Z + 1, Q_Z + 1  # columns of forces
 
 
 class Contacts(ContactColumns):
@@ -107,8 +123,8 @@ class Contacts(ContactColumns):
         columns = {"mu": self.friction[:count], "to_close": self.to_close[:count]}
         if any(law.extended for law in bodies.laws):
             extra = np.zeros((0, 14)) if self.extra is None else self.extra[:count]
-            turning = np.zeros((0, 3)) if self.extra is None else self.forces[:count, 4:7]
-            columns |= {"rebound": -extra[:, 0:3], "torque": extra[:, 11:12] * turning}
+            turning = np.zeros((0, 3)) if self.extra is None else self.forces[:count, Q]
+            columns |= {"rebound": -extra[:, U_T], "torque": extra[:, [LEVER]] * turning}
         if any(law.attracts for law in bodies.laws):
             columns["attraction"] = np.zeros(0) if self.attraction is None else self.attraction[:count]
         return columns
@@ -210,13 +226,14 @@ class Contacts(ContactColumns):
             self._pairs[self.wall_rows[-1], 0] = near.last
         what = self._pairs, self._forces, self._geometry
         in_parts(lambda begin, end: bring_over(begin, end, *what), self.count)
-        width, had = 7 if any(law.extended for law in bodies.laws) else 4, self._forces.shape[1]
+        extended = any(law.extended for law in bodies.laws)
+        width, had = WITH_TORQUE if extended else WITHOUT, self._forces.shape[1]
         if self.count > len(self._forces) or had != width:
             del self._forces
             self._forces = new_table(len(self._pairs), width)
-        if width == 7:
-            self.extra = np.zeros((self.count, 14))
-            self.forces[:, 4:] = self.geometry[:, 4:7] if had == 7 else 0.0
+        if extended:
+            self.extra = np.zeros((self.count, EXTRA_MOVING + 1))
+            self.forces[:, Q] = self.geometry[:, Q] if had == width else 0.0  # where forces wait
         if bodies.laws:
             self._remember(arrange(bodies.laws))
         for column in carried_columns():
@@ -252,12 +269,12 @@ class Contacts(ContactColumns):
         The masses are safe rather than exact: they set the pace of sweeps, not where these end.
         """
         apart = bodies.radius[self.pairs].sum(axis=1) + self.gap
-        most = float(bodies.flow[:, 3:7].max())
+        most = float(bodies.flow[:, MOBILITY].max())
         self.branch = np.stack([apart, apart if most > 0.0 else np.zeros(self.count)], axis=1)
         if most > 0.0:
-            self.geometry[:, 4:6] = 1.0 / (1.0 / self.geometry[:, 4:6] + (most * apart**2)[:, None])
+            self.geometry[:, [M_N, M_T]] = 1.0 / (1.0 / self.geometry[:, [M_N, M_T]] + (most * apart**2)[:, None])
         if self.extra is not None:
-            self.extra[:, 12:14] = self.branch
+            self.extra[:, [EXTRA_BRANCH, EXTRA_MOVING]] = self.branch
 
     def _law_rows(self, bodies: Bodies, dt: float, before: Array) -> Rows:
         """The rows as laws see them."""
@@ -267,10 +284,10 @@ class Contacts(ContactColumns):
         for w, some in enumerate(self.wall_rows):
             body[some] = bodies.count + w
         held = bodies.motion.copy()  # driven walls, and the elements of rotating ones, move as they do in this step
-        movable = np.flatnonzero((bodies.motion[: len(before), 6:] != 0.0).any(axis=1))
-        held[movable, :6] = before[movable, :6]
+        movable = np.flatnonzero((bodies.motion[: len(before), INV_MASS:] != 0.0).any(axis=1))
+        held[movable, :INV_MASS] = before[movable, :INV_MASS]
         if bodies.flows:
-            held[bodies.rows - 3 : bodies.rows, :6] = before[bodies.rows - 3 : bodies.rows, :6]
+            held[bodies.rows - 3 : bodies.rows, :INV_MASS] = before[bodies.rows - 3 : bodies.rows, :INV_MASS]
         return Rows(
             bodies, bodies.motion, held, self.pairs, self.geometry, self.forces, body, self.memory, dt, self.extra,
             self.attraction, self.branch,
@@ -283,7 +300,7 @@ class Contacts(ContactColumns):
         if self._elements > len(bodies.motion):
             more = np.zeros((self._elements + 64 - len(bodies.motion), 8))
             bodies.motion = on_lines(np.concatenate([bodies.motion, more]))
-        bodies.motion[first : self._elements, 0:3] = wall.velocity  # their mobility stays zero
+        bodies.motion[first : self._elements, V] = wall.velocity  # their mobility stays zero
         return first
 
 
@@ -294,4 +311,4 @@ def removed_part(gap: str | float) -> float:
 
 def gives_way(flow: Array) -> bool:
     """True when every force moves the cell: then no two contacts are free of each other."""
-    return bool((flow[:, 3:7] != 0.0).any())
+    return bool((flow[:, MOBILITY] != 0.0).any())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ..model.columns import GAP, INV_MASS, INV_SPIN, M_N, M_T, MU, N_X, N_Y, N_Z, R_N, R_X, R_Y, R_Z, TO_CLOSE, X, Y, Z
 from ..runtime.compiled import inlined, kernel
 
 
@@ -20,9 +21,9 @@ def fill_pairs(
                 continue
             j, at = partner[k], image[k]
             images[c] = at
-            x = position[j, 0] - position[i, 0] + shifts[at, 0]
-            y = position[j, 1] - position[i, 1] + shifts[at, 1]
-            z = position[j, 2] - position[i, 2] + shifts[at, 2]
+            x = position[j, X] - position[i, X] + shifts[at, X]
+            y = position[j, Y] - position[i, Y] + shifts[at, Y]
+            z = position[j, Z] - position[i, Z] + shifts[at, Z]
             distance = math.sqrt(x * x + y * y + z * z)
             scale = 1.0 / distance
             n_x, n_y, n_z = scale * x, scale * y, scale * z
@@ -38,35 +39,35 @@ def fill_wall(
     """Contact rows of one wall: every contact with the same body, or each with its own surface element."""
     for c in range(grains.size):
         i = grains[c]
-        n_x, n_y, n_z = normal[c, 0], normal[c, 1], normal[c, 2]
+        n_x, n_y, n_z = normal[c, X], normal[c, Y], normal[c, Z]
         j = body + stride * c
         mu = friction[material[i]]
         fill_row(c, i, j, n_x, n_y, n_z, gap[c], part, slack, mu, motion, pairs, geometry, forces)
-        geometry[c, 3] += sink[c]
+        geometry[c, TO_CLOSE] += sink[c]
 
 
 @inlined
 def fill_row(c, i, j, n_x, n_y, n_z, g, part, slack, mu, motion, pairs, geometry, forces):
     """One contact: its bodies, its geometry, and the force that has waited there, turned to the new normal."""
-    r_n, x, y, z = geometry[c, 0], geometry[c, 1], geometry[c, 2], geometry[c, 3]
+    r_n, x, y, z = geometry[c, N_X], geometry[c, N_Y], geometry[c, N_Z], geometry[c, TO_CLOSE]
     pairs[c, 0], pairs[c, 1] = i, j
-    inverse = motion[i, 6] + motion[j, 6]
-    geometry[c, 0], geometry[c, 1], geometry[c, 2] = n_x, n_y, n_z
-    geometry[c, 3] = g if g > 0.0 else part * min(g + slack, 0.0)
-    geometry[c, 4] = 1.0 / inverse  # Eq. (m-n)
-    geometry[c, 5] = 1.0 / (inverse + (motion[i, 7] + motion[j, 7]))  # Eq. (m-t)
-    geometry[c, 6] = mu
-    geometry[c, 7] = g
+    inverse = motion[i, INV_MASS] + motion[j, INV_MASS]
+    geometry[c, N_X], geometry[c, N_Y], geometry[c, N_Z] = n_x, n_y, n_z
+    geometry[c, TO_CLOSE] = g if g > 0.0 else part * min(g + slack, 0.0)
+    geometry[c, M_N] = 1.0 / inverse  # Eq. (m-n)
+    geometry[c, M_T] = 1.0 / (inverse + (motion[i, INV_SPIN] + motion[j, INV_SPIN]))  # Eq. (m-t)
+    geometry[c, MU] = mu
+    geometry[c, GAP] = g
     # The tangential force is turned into the new tangent plane and keeps its length.
     before = x * x + y * y + z * z
     if before == 0.0:
-        forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3] = r_n, 0.0, 0.0, 0.0
+        forces[c, R_N], forces[c, R_X], forces[c, R_Y], forces[c, R_Z] = r_n, 0.0, 0.0, 0.0
         return
     along = x * n_x + y * n_y + z * n_z
     x, y, z = x - along * n_x, y - along * n_y, z - along * n_z
     after = x * x + y * y + z * z
     stretch = math.sqrt(before / after) if after > 0.0 else 0.0
-    forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3] = r_n, stretch * x, stretch * y, stretch * z
+    forces[c, R_N], forces[c, R_X], forces[c, R_Y], forces[c, R_Z] = r_n, stretch * x, stretch * y, stretch * z
 
 
 @kernel
@@ -83,5 +84,5 @@ def deepest(first, last, geometry):
     """The largest overlap of some contacts (m)."""
     most = 0.0
     for c in range(first, last):
-        most = max(most, -geometry[c, 7])
+        most = max(most, -geometry[c, GAP])
     return most

@@ -282,10 +282,12 @@ def choose_near(grains, gap, normal, last, sink, speed, margin, ahead, first, ro
 
 @kernel
 def meets_unseen(grains, gap, sink, normal, velocity, row, motion, dt, least):
-    """True when some grain near a wall without a contact row overlaps with it after this step, Eq. (gap-change)."""
+    """True when some grain near a wall without a contact row overlaps with it after this step."""
     for k in range(grains.size):
-        if row[k] < 0 and gap[k] + sink[k] - dt * _towards(k, grains[k], normal, velocity, motion) < -least:
-            return True
+        if row[k] < 0:
+            v_n = -_towards(k, grains[k], normal, velocity, motion)
+            if gap[k] + sink[k] + dt * v_n < -least:  # Eq. (gap-change)
+                return True
     return False
 
 
@@ -300,9 +302,9 @@ def relative_speed(begin, end, start, partner, motion, square):
             u = x * x + y * y + z * z
             top = max(top, u)
             if u > square[j]:  # grain j may belong to another thread
-                raise_to(square, j, u)  # type: ignore[call-arg]
+                raise_to(square, j, u)
         if top > square[i]:
-            raise_to(square, i, top)  # type: ignore[call-arg]
+            raise_to(square, i, top)
 
 
 @kernel
@@ -336,13 +338,14 @@ def number_pairs(begin, end, first, start, colour, last, origin):
 
 @kernel
 def closes_unseen(begin, end, start, partner, image, shifts, row, position, radius, motion, dt, least):
-    """True when some listed pair without a contact row overlaps after this step, by Eq. (dx)."""
+    """True when some listed pair without a contact row overlaps after this step."""
     for i in range(begin, end):
         for k in range(start[i], start[i + 1]):
             if row[k] >= 0:
                 continue
             j, at = partner[k], image[k]
             u_x, u_y, u_z = difference(motion, j, motion, i)
+            # Eq. (dx)
             x = position[j, X] - position[i, X] + dt * u_x + shifts[at, X]
             y = position[j, Y] - position[i, Y] + dt * u_y + shifts[at, Y]
             z = position[j, Z] - position[i, Z] + dt * u_z + shifts[at, Z]

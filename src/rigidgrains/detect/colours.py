@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba.core import types
-from numba.extending import intrinsic
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from ..runtime.barrier import intrinsic
 from ..runtime.compiled import kernel
 
 Index = NDArray[np.int32]
@@ -130,7 +130,7 @@ def paint_list(start, partner, colour, met, taken, tile):
                 colour[k] = COLOURS
             else:
                 open_to = inner if i // tile == j // tile else ~inner
-                free: Any = first_free((taken[i] | taken[j] | ~open_to) & ALL)  # type: ignore[call-arg]
+                free = first_free((taken[i] | taken[j] | ~open_to) & ALL)
                 if free < COLOURS:  # else none is left
                     taken[i] |= np.int64(1) << free
                     taken[j] |= np.int64(1) << free
@@ -152,7 +152,7 @@ def paint_contacts(among, pairs, movable, colour):
             free = COLOURS
         else:
             blocked = (taken[i] if movable[i] else 0) | (taken[j] if movable[j] else 0)
-            free = first_free(blocked)  # type: ignore[call-arg]
+            free = first_free(blocked)
             taken[i] |= np.int64(1) << free
             taken[j] |= np.int64(1) << free
         colour[k] = free

@@ -26,7 +26,7 @@ def save_problem(
     problem = source if isinstance(source, ContactProblem) else source.contacts.problem(source.bodies, source.dt)
     dimension = None if isinstance(source, ContactProblem) else source.bodies.dimension
     if problem.count == 0:
-        early = solved and not source.steps  # type: ignore[union-attr]
+        early = not isinstance(source, ContactProblem) and not source.steps
         raise ValueError(
             f"{path}: there is no contact problem to save: "
             + ("no step has been made; run the simulation first" if early else "the step has no contacts; save another")

@@ -10,6 +10,7 @@ Point functions without loops, on numbers: one text serves a single contact and 
 
 from __future__ import annotations
 
+from ..model.columns import S_X, S_Y, S_Z, V_X, V_Y, V_Z
 from ..runtime.compiled import inlined, kernel, law
 from .shock import associated_law, shock_law
 
@@ -84,8 +85,8 @@ def row(table, k):
 @inlined
 def put_back(motion, i, body):
     """v and s of a body."""
-    motion[i, 0], motion[i, 1], motion[i, 2] = body[0], body[1], body[2]
-    motion[i, 3], motion[i, 4], motion[i, 5] = body[3], body[4], body[5]
+    motion[i, V_X], motion[i, V_Y], motion[i, V_Z] = body[0], body[1], body[2]
+    motion[i, S_X], motion[i, S_Y], motion[i, S_Z] = body[3], body[4], body[5]
 
 
 @kernel

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.bodies import Bodies
-from ..model.columns import Column, ContactColumns
+from ..model.columns import BRANCH, U_T, Column, ContactColumns, N, V
 from ..model.law import Law
 from .attraction import attract, contract
 
@@ -66,13 +66,13 @@ class Rows(ContactColumns):
     @property
     def rebound(self) -> Array:
         """(c, 3) m/s, the tangential velocity that a contact that sticks has to reach, 0 if nothing asks; a copy."""
-        return np.zeros((len(self.pairs), 3)) if self.extra is None else -self.extra[:, 0:3]
+        return np.zeros((len(self.pairs), 3)) if self.extra is None else -self.extra[:, U_T]
 
     @rebound.setter
     def rebound(self, velocity: Array) -> None:
         if self.extra is None:
             raise AttributeError("no rebound: no law of these contacts says extended = True; say so in yours")
-        self.extra[:, 0:3] = -velocity
+        self.extra[:, U_T] = -velocity
 
     def attract(self, pull: Array) -> None:
         """Let both bodies of each contact pull at each other (c,) (N), on top of what other laws do."""
@@ -117,8 +117,8 @@ class Rows(ContactColumns):
     def _carried(self, motion: Array) -> Array:
         """(c, 3) m/s, L times the branch."""
         assert self.branch is not None
-        rate = motion[self.bodies.rows - 3 : self.bodies.rows, 0:3]
-        return np.asarray(self.branch[:, 0:1] * (self.geometry[:, 0:3] @ rate.T))
+        rate = motion[self.bodies.rows - 3 : self.bodies.rows, V]
+        return np.asarray(self.branch[:, [BRANCH]] * (self.geometry[:, N] @ rate.T))
 
     @property
     def sliding(self) -> NDArray[np.bool_]:

@@ -6,7 +6,7 @@ views of `ContactColumns`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,9 +48,13 @@ class Column:
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
-    def __get__(self, rows: Any, owner: type | None = None) -> Array:
+    @overload
+    def __get__(self, rows: None, owner: type) -> Column: ...
+    @overload
+    def __get__(self, rows: Any, owner: type | None = None) -> Array: ...
+    def __get__(self, rows: Any, owner: type | None = None) -> Column | Array:
         if rows is None:
-            return self  # type: ignore[return-value]
+            return self
         return np.asarray(self._of(rows)[:, self._at])
 
     def __set__(self, rows: Any, values: Any) -> None:

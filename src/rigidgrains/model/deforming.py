@@ -97,12 +97,13 @@ def _turn_back(first, last, motion, mass, back):
 
 @kernel
 def _translate(first, last, position, motion, radius, dt, strain, origin):
-    """Eq. (dx) with v = c + L (x - origin)."""
+    """Positions by the new v = c + L (x - origin)."""
     farthest = 0.0
     for i in range(first, last):
         x, y, z = motion[i, V_X] * dt, motion[i, V_Y] * dt, motion[i, V_Z] * dt
         farthest = max(farthest, (x * x + y * y + z * z) / (radius[i] * radius[i]))
         a, b, c = position[i, X] - origin[X], position[i, Y] - origin[Y], position[i, Z] - origin[Z]
+        # Eq. (dx)
         position[i, X] += x + strain[X, X] * a + strain[X, Y] * b + strain[X, Z] * c
         position[i, Y] += y + strain[Y, Y] * b + strain[Y, Z] * c
         position[i, Z] += z + strain[Z, Z] * c

@@ -79,8 +79,8 @@ def _read(node: ast.AST, depth: int) -> Value:
         return _apply(FUNCTIONS[_function(node)], [_read(part, depth + 1) for part in node.args], node)
     if isinstance(node, ast.Name):
         return _named(node.id)
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        return _number(node.value)  # type: ignore[arg-type]
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
+        return _number(node.value)
     raise ValueError("may hold numbers, t, pi, e, + - * / **, brackets and functions only")
 
 

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
+from numba import extending
 from numba.core import types
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from .compiled import kernel
+
+intrinsic: Any = extending.intrinsic  # its callers leave out the typing context, of which mypy knows nothing
 
 SPINS = 1000  # looks at the meeting before a thread lets others run
 
@@ -28,7 +30,7 @@ def meet(meeting, threads):
     """Wait until all threads have come as often as this one."""
     if threads == 1:
         return
-    goal = (fetch_add(meeting, 0, 1) // threads + 1) * threads  # type: ignore[call-arg]
+    goal = (fetch_add(meeting, 0, 1) // threads + 1) * threads
     spins = 0
     while look(meeting, 0) < goal and look(meeting, 1) == 0:
         spins += 1

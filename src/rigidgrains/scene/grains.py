@@ -43,7 +43,9 @@ def read_frame(value: Any) -> int | str:
 
 FileName = Annotated[str, PlainValidator(read_file_name), WithJsonSchema({"type": "string"})]
 FrameNumber = Annotated[
-    int | str, PlainValidator(read_frame), WithJsonSchema({"anyOf": [{"type": "integer"}, {"const": "last"}]})
+    int | Literal["last"],
+    PlainValidator(read_frame),
+    WithJsonSchema({"anyOf": [{"type": "integer"}, {"const": "last"}]}),
 ]
 
 
@@ -95,7 +97,7 @@ class Grains(Section):
         from ..formats.state import read_state
 
         assert self.file is not None
-        return read_state(self.file, "last" if self.frame is None else self.frame)  # type: ignore[arg-type]
+        return read_state(self.file, "last" if self.frame is None else self.frame)
 
     def mistakes(self, dimension: int) -> Iterator[Problem]:
         if self.file is not None:

@@ -118,7 +118,7 @@ class Scene(Section):
         if problems:
             raise SceneError(problems)
         self.cell = cell
-        return cell  # type: ignore[no-any-return]
+        return cell
 
     def add_plane(self, name: str, **words: Any) -> Plane:
         """Add a plane by point and normal, or with size a finite plate; see `Plane`."""

@@ -99,7 +99,7 @@ def past_walls(bodies: Bodies, contacts: Contacts, dt: float) -> tuple[float, st
 
 @kernel
 def _accelerate(first, last, motion, kick):
-    """Add the same velocity to all."""
+    """Add the same velocity to all: gravity, Eq. (dv)."""
     for i in range(first, last):
         motion[i, V_X] += kick[X]
         motion[i, V_Y] += kick[Y]
@@ -124,10 +124,10 @@ def _twist(first, last, motion, torque, radius, dt):
 
 @kernel
 def _translate(first, last, position, motion, radius, dt):
-    """Eq. (dx)."""
+    """Positions by the new velocities."""
     farthest = 0.0
     for i in range(first, last):
-        x, y, z = motion[i, V_X] * dt, motion[i, V_Y] * dt, motion[i, V_Z] * dt
+        x, y, z = motion[i, V_X] * dt, motion[i, V_Y] * dt, motion[i, V_Z] * dt  # Eq. (dx)
         position[i, X] += x
         position[i, Y] += y
         position[i, Z] += z

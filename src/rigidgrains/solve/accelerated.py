@@ -15,6 +15,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ..contacts.problem import ContactProblem
+from ..model.columns import INV_MASS, M_N, M_T, R_N
 from ..runtime.arguments import is_number
 from ..runtime.memory import copy_rows
 from .associated import Dilation
@@ -102,7 +103,7 @@ class Momentum(Pace):
         super().__init__(order)
         self._work, self._hold, self._appeals = problem.work, hold, appeals
         self._free = self._work.take("free", len(problem.motion), 6)
-        self._free[:] = problem.motion[:, :6]
+        self._free[:] = problem.motion[:, :INV_MASS]
 
     def begin(self, problem: ContactProblem, among: np.ndarray | None = None) -> None:
         super().begin(problem, among)
@@ -113,8 +114,8 @@ class Momentum(Pace):
         copy_rows(forces, self._forces)
         copy_rows(motion, self._motion)
         self._weight = self._like(forces, "weight")
-        np.divide(1.0, problem.geometry[:, 5:6], out=self._weight)
-        np.divide(1.0, problem.geometry[:, 4], out=self._weight[:, 0])
+        np.divide(1.0, problem.geometry[:, [M_T]], out=self._weight)
+        np.divide(1.0, problem.geometry[:, M_N], out=self._weight[:, R_N])
         self._extent, self._swings = extent_of(problem), Swings(self._work)
         self._dilation = Dilation()
         self._rule = Restarts(self._extent, count=self.restarts)
@@ -202,7 +203,7 @@ class Momentum(Pace):
         """1. The best forces so far. 2. Sweeps without momentum from there. 3. The referee; his forces if better."""
         p = problem
         self._back_to_best(p)
-        p.motion[:, :6] = self._free
+        p.motion[:, :INV_MASS] = self._free
         apply_forces(p)
         self._restart()
         self._rule.pause(self._plain)
@@ -227,7 +228,7 @@ class Momentum(Pace):
         p = problem
         if not converged:
             self._back_to_best(p)
-        p.motion[:, :6] = self._free
+        p.motion[:, :INV_MASS] = self._free
         apply_forces(p)
         return True
 

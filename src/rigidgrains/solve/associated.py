@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from ..contacts.problem import ContactProblem
-from ..model.columns import BRANCH, S, V
+from ..model.columns import BRANCH, L, S, V
 from .criteria import Verdict
 from .virtual_power import powers
 
@@ -76,6 +76,6 @@ def _rests(problem: ContactProblem) -> bool:
     speed = p.motion[j, V] - p.motion[i, V]
     speed -= np.cross(p.motion[i, S] + p.motion[j, S], p.normal)
     if p.branch is not None:
-        speed += p.branch[:, [BRANCH]] * (p.normal @ p.flow[:, :3].T)
+        speed += p.branch[:, [BRANCH]] * (p.normal @ p.flow[:, L].T)
     size = np.sqrt((speed**2).sum(axis=1))
     return bool(np.median(size) <= STILL * size.mean())

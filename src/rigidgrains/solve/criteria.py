@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..contacts.problem import ContactProblem
 from ..detect.clusters import find_clusters, mass_ratio
+from ..model.columns import INV_MASS
 from ..runtime.arguments import is_number
 from ..theory import rigid_sweeps
 from .residual import missing_overlap, residual, worst_contact
@@ -143,7 +144,7 @@ class RigidSweeps:
         """(c,) sweeps for each contact, by the extent of its cluster, Eq. (difflength), and the masses in it."""
         everyone = np.ones(problem.count, dtype=np.bool_)
         clusters = find_clusters(problem.pairs, everyone, problem.position, problem.radius)
-        ratio = np.maximum(mass_ratio(clusters, problem.pairs, everyone, problem.motion[:, 6]), 1.0)
+        ratio = np.maximum(mass_ratio(clusters, problem.pairs, everyone, problem.motion[:, INV_MASS]), 1.0)
         d = 2.0 * float(problem.radius.mean())
         each = zip(clusters.extent, ratio)
         needed = np.array([rigid_sweeps(extent, d, q, self.safety, mass) for extent, mass in each])

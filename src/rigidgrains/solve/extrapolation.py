@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contacts.problem import ContactProblem
+from ..model.columns import X, Y, Z
 from ..runtime import threads
 from ..runtime.compiled import kernel
 from ..runtime.simd import WIDTH, lanes_of, lanes_with, sum_of
@@ -28,9 +29,9 @@ def _extent(pairs, position):
     most_x, most_y, most_z = x, y, z
     for c in range(len(pairs)):
         i = pairs[c, 0]
-        x, y, z = min(x, position[i, 0]), min(y, position[i, 1]), min(z, position[i, 2])
-        most_x, most_y = max(most_x, position[i, 0]), max(most_y, position[i, 1])
-        most_z = max(most_z, position[i, 2])
+        x, y, z = min(x, position[i, X]), min(y, position[i, Y]), min(z, position[i, Z])
+        most_x, most_y = max(most_x, position[i, X]), max(most_y, position[i, Y])
+        most_z = max(most_z, position[i, Z])
     return max(most_x - x, most_y - y, most_z - z)
 
 

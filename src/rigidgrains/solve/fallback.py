@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from ..contacts.problem import ContactProblem
+from ..model.columns import INV_MASS
 from .criteria import StateCriterion, Verdict
 from .kernels.factory import apply_forces
 from .matrix.general import natural_map
@@ -25,7 +26,7 @@ def appeal(problem: ContactProblem, criterion: StateCriterion, free: Array, most
 
     free : (bodies, 6) velocities without contact forces
     """
-    problem.motion[:, :6] = free
+    problem.motion[:, :INV_MASS] = free
     stated = global_problem(problem)
     d, inverse = stated.dimension, 1.0 / stated.M.diagonal()
     system, moved = GlobalSystem(stated.M, in_space(stated.H, d)), sparse.diags_array(inverse) @ stated.H
@@ -41,7 +42,7 @@ def appeal(problem: ContactProblem, criterion: StateCriterion, free: Array, most
         return float(natural_map(r, system.times(r) + q, stated.mu, unit)) / size
 
     def judge(r: Array) -> Verdict:
-        problem.forces[:], problem.motion[:, :6] = forces(problem, r[:, :d], d), free
+        problem.forces[:], problem.motion[:, :INV_MASS] = forces(problem, r[:, :d], d), free
         apply_forces(problem)
         return criterion.judge(problem)
 

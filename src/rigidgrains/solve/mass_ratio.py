@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..contacts.contacts import gives_way
 from ..contacts.problem import ContactProblem
+from ..model.columns import INV_MASS, M_N
 from ..runtime.compiled import kernel
 from .criteria import Criterion, GlobalCriterion, LocalCriterion, ResidualCriterion, StateCriterion, Verdict
 from .extrapolation import extent_of
@@ -69,10 +70,10 @@ def _burden(pairs, geometry, motion, carried):
     """The largest 1/(2 sum of m_n/m) of any movable body with contacts."""
     carried[:] = 0.0
     for c in range(len(pairs)):
-        carried[pairs[c, 0]] += geometry[c, 4]
-        carried[pairs[c, 1]] += geometry[c, 4]
+        carried[pairs[c, 0]] += geometry[c, M_N]
+        carried[pairs[c, 1]] += geometry[c, M_N]
     most = 0.0
     for i in range(len(carried)):
-        if carried[i] > 0.0 and motion[i, 6] > 0.0:
-            most = max(most, 0.5 / (carried[i] * motion[i, 6]))
+        if carried[i] > 0.0 and motion[i, INV_MASS] > 0.0:
+            most = max(most, 0.5 / (carried[i] * motion[i, INV_MASS]))
     return most

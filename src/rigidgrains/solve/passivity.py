@@ -22,6 +22,37 @@ from numpy.typing import NDArray
 
 from ..contacts.problem import ContactProblem
 from ..detect.clusters import root_of
+from ..model.columns import (
+    A_0,
+    A_1,
+    BRANCH,
+    INV_MASS,
+    INV_SPIN,
+    L_X,
+    L_Y,
+    L_Z,
+    M_N,
+    N_X,
+    N_Y,
+    N_Z,
+    Q_X,
+    R_N,
+    R_X,
+    R_Y,
+    R_Z,
+    S_X,
+    S_Y,
+    S_Z,
+    TO_CLOSE,
+    U_X,
+    V_X,
+    V_Y,
+    V_Z,
+    W_X,
+    X,
+    Y,
+    Z,
+)  # fmt: skip
 from ..runtime.compiled import kernel
 from ..runtime.memory import copy_rows
 from .criteria import StateCriterion, Verdict, check_verdict
@@ -101,7 +132,7 @@ def _join(pairs, motion, whole, cluster):
         return
     for c in range(len(pairs)):
         i, j = pairs[c, 0], pairs[c, 1]
-        if motion[j, 6] != 0.0 or motion[j, 7] != 0.0:
+        if motion[j, INV_MASS] != 0.0 or motion[j, INV_SPIN] != 0.0:
             a, b = root_of(cluster, i), root_of(cluster, j)
             cluster[max(a, b)] = min(a, b)
 
@@ -110,22 +141,24 @@ def _join(pairs, motion, whole, cluster):
 def _power(c, pairs, geometry, motion, forces, branch, flow, extra):
     """R . V (W) with Eq. (contact-veloc), the flow of a cell that deforms, and the same of torques; |V|."""
     i, j = pairs[c, 0], pairs[c, 1]
-    n0, n1, n2 = geometry[c, 0], geometry[c, 1], geometry[c, 2]
-    s0, s1, s2 = motion[i, 3] + motion[j, 3], motion[i, 4] + motion[j, 4], motion[i, 5] + motion[j, 5]
-    v0 = motion[j, 0] - motion[i, 0] - (s1 * n2 - s2 * n1)
-    v1 = motion[j, 1] - motion[i, 1] - (s2 * n0 - s0 * n2)
-    v2 = motion[j, 2] - motion[i, 2] - (s0 * n1 - s1 * n0)
+    n0, n1, n2 = geometry[c, N_X], geometry[c, N_Y], geometry[c, N_Z]
+    s0, s1, s2 = motion[i, S_X] + motion[j, S_X], motion[i, S_Y] + motion[j, S_Y], motion[i, S_Z] + motion[j, S_Z]
+    v0 = motion[j, V_X] - motion[i, V_X] - (s1 * n2 - s2 * n1)
+    v1 = motion[j, V_Y] - motion[i, V_Y] - (s2 * n0 - s0 * n2)
+    v2 = motion[j, V_Z] - motion[i, V_Z] - (s0 * n1 - s1 * n0)
     if branch is not None:
-        b = branch[c, 0]
-        v0 += b * (flow[0, 0] * n0 + flow[0, 1] * n1 + flow[0, 2] * n2)
-        v1 += b * (flow[1, 0] * n0 + flow[1, 1] * n1 + flow[1, 2] * n2)
-        v2 += b * (flow[2, 0] * n0 + flow[2, 1] * n1 + flow[2, 2] * n2)
-    normal = forces[c, 0]
-    power = (normal * n0 + forces[c, 1]) * v0 + (normal * n1 + forces[c, 2]) * v1 + (normal * n2 + forces[c, 3]) * v2
+        b = branch[c, BRANCH]
+        v0 += b * (flow[X, L_X] * n0 + flow[X, L_Y] * n1 + flow[X, L_Z] * n2)
+        v1 += b * (flow[Y, L_X] * n0 + flow[Y, L_Y] * n1 + flow[Y, L_Z] * n2)
+        v2 += b * (flow[Z, L_X] * n0 + flow[Z, L_Y] * n1 + flow[Z, L_Z] * n2)
+    normal = forces[c, R_N]
+    power = (
+        (normal * n0 + forces[c, R_X]) * v0 + (normal * n1 + forces[c, R_Y]) * v1 + (normal * n2 + forces[c, R_Z]) * v2
+    )
     if extra is not None:
         for a in range(3):
-            spin = extra[c, 4] * motion[j, 3 + a] - extra[c, 3] * motion[i, 3 + a] + extra[c, 8 + a]
-            power += forces[c, 4 + a] * spin
+            spin = extra[c, A_1] * motion[j, S_X + a] - extra[c, A_0] * motion[i, S_X + a] + extra[c, W_X + a]
+            power += forces[c, Q_X + a] * spin
     return power, np.sqrt(v0 * v0 + v1 * v1 + v2 * v2)
 
 
@@ -137,17 +170,17 @@ def _add_up(cluster, pairs, geometry, motion, forces, branch, flow, extra, dt, s
     """
     for c in range(len(pairs)):
         power, speed = _power(c, pairs, geometry, motion, forces, branch, flow, extra)
-        to_reach, square = forces[c, 0] * geometry[c, 3] / dt, 0.0
+        to_reach, square = forces[c, R_N] * geometry[c, TO_CLOSE] / dt, 0.0
         for a in range(forces.shape[1]):
             square += forces[c, a] * forces[c, a]
         if extra is not None:
             for a in range(3):
-                to_reach += forces[c, 1 + a] * extra[c, a]
+                to_reach += forces[c, R_X + a] * extra[c, U_X + a]
         strength = np.sqrt(square)
         k = root_of(cluster, pairs[c, 0])
         sums[k, WORK] += power
         sums[k, TO_REACH] += to_reach
-        sums[k, ALLOWED] += max(-to_reach, 0.0) + ROUNDING * strength * (speed + strength * dt / geometry[c, 4])
+        sums[k, ALLOWED] += max(-to_reach, 0.0) + ROUNDING * strength * (speed + strength * dt / geometry[c, M_N])
 
 
 @kernel

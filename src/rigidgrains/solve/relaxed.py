@@ -8,6 +8,7 @@ from typing import ClassVar
 from numpy.random import Generator
 
 from ..contacts.problem import ContactProblem
+from ..model.columns import M_R
 from ..runtime.memory import copy_rows
 from .criteria import RigidSweeps
 from .orders import Index, Order
@@ -58,7 +59,7 @@ class Relaxation(Pace):
             geometry[:, mass] *= self._omega
         extra = None if problem.extra is None else problem.extra.copy()
         if extra is not None:
-            extra[:, 5] *= self._omega
+            extra[:, M_R] *= self._omega
         self._relaxed = replace(problem, geometry=geometry, extra=extra)
 
     def sweep(self, problem: ContactProblem, rng: Generator) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.random import Generator
 
 from ..contacts.problem import ContactProblem
+from ..model.columns import INV_MASS
 from ..runtime.arguments import is_number
 from .criteria import Criterion, FixedSweeps, MomentumCriterion, looks_at_state
 from .kernels.sums import total_force
@@ -81,7 +82,7 @@ class SecondOrder(Sweeps):
         if problem.count == 0:
             return SolveReport(sweeps=0, updates=0, converged=True, mean_force=0.0, why="no contacts")
         assert looks_at_state(self.criterion)
-        free = problem.motion[:, :6].copy()
+        free = problem.motion[:, :INV_MASS].copy()
         if self.warm:
             Sweeps(order=self.order, criterion=FixedSweeps(self.warm)).solve(problem, rng)
         verdict, iterations = appeal(problem, Passive(self.criterion), free, most=self.max_sweeps)

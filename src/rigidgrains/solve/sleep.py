@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from ..contacts.problem import ContactProblem
 from ..detect.clusters import unite
+from ..model.columns import INV_MASS, R_N, S_X, S_Y, S_Z, V_X, V_Y, V_Z
 from ..runtime.compiled import kernel
 from .criteria import (
     Criterion,
@@ -63,9 +64,9 @@ def sweep_awake(
     problem: ContactProblem, pace: Pace, rng: Generator, criterion: Criterion, most: int
 ) -> tuple[int, int, Verdict]:
     """Let clusters sleep, sweep over the others until the criterion is met; sweeps, updates and verdict."""
-    clusters, motion = Clusters(problem), problem.motion[:, :6].copy()
+    clusters, motion = Clusters(problem), problem.motion[:, :INV_MASS].copy()
     awake, tolerance = ~clusters.let_sleep(criterion), clusters.tolerance(criterion)
-    pace.moved(problem.motion[:, :6] - motion)
+    pace.moved(problem.motion[:, :INV_MASS] - motion)
     swept: float = math.inf
     sweeps = updates = 0
     while True:
@@ -89,7 +90,7 @@ def sweep_awake(
 
 def clusters_of_bodies(problem: ContactProblem) -> Index:
     """(bodies,) the number of the cluster of each body; a wall that no force can move is one by itself."""
-    movable = (problem.motion[:, 6:] != 0.0).any(axis=1)
+    movable = (problem.motion[:, INV_MASS:] != 0.0).any(axis=1)
     return unite(problem.pairs, movable[problem.pairs[:, 1]], len(problem.motion))
 
 
@@ -116,13 +117,13 @@ class Clusters:
         p, before, epsilon = self.problem, self.problem.before, min(REST, _epsilon(criterion))
         if before is None or self._flows:
             return np.zeros(p.count, np.bool_)
-        rest = self._slower(epsilon)[self.of_body] & (p.motion[:, 6:] != 0.0).any(axis=1)
+        rest = self._slower(epsilon)[self.of_body] & (p.motion[:, INV_MASS:] != 0.0).any(axis=1)
         rest[len(before) :] = False
         still = p.motion.copy()
-        still[rest, :6] -= before[rest[: len(before)], :6]
+        still[rest, :INV_MASS] -= before[rest[: len(before)], :INV_MASS]
         rest &= ~self.restless(still, np.full(p.count, epsilon), epsilon * self.mean)[self.of_body]
-        p.motion[rest, :6] = still[rest, :6]
-        before[rest[: len(before)], :6] = 0.0
+        p.motion[rest, :INV_MASS] = still[rest, :INV_MASS]
+        before[rest[: len(before)], :INV_MASS] = 0.0
         return rest[p.pairs[:, 0]]
 
     def tolerance(self, criterion: Criterion) -> tuple[Array, float]:
@@ -161,17 +162,17 @@ def _epsilon(criterion: Criterion) -> float:
 def _loads(pairs, forces, load):
     """Add up R_n of the contacts of each body (N)."""
     for c in range(len(pairs)):
-        load[pairs[c, 0]] += forces[c, 0]
-        load[pairs[c, 1]] += forces[c, 0]
+        load[pairs[c, 0]] += forces[c, R_N]
+        load[pairs[c, 1]] += forces[c, R_N]
 
 
 @kernel
 def _find_fast(before, motion, load, part, label, fast):
     """Mark the clusters in which a movable body was faster than `part` times its load over its mass."""
     for i in range(len(before)):
-        if motion[i, 6] != 0.0:
-            limit = part * load[i] * motion[i, 6]
-            v = before[i, 0] ** 2 + before[i, 1] ** 2 + before[i, 2] ** 2
-            s = before[i, 3] ** 2 + before[i, 4] ** 2 + before[i, 5] ** 2
+        if motion[i, INV_MASS] != 0.0:
+            limit = part * load[i] * motion[i, INV_MASS]
+            v = before[i, V_X] ** 2 + before[i, V_Y] ** 2 + before[i, V_Z] ** 2
+            s = before[i, S_X] ** 2 + before[i, S_Y] ** 2 + before[i, S_Z] ** 2
             if not max(v, s) <= limit * limit:
                 fast[label[i]] = True

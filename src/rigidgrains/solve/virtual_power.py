@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contacts.problem import ContactProblem
-from ..model.columns import GAP, INV_MASS, N_X, N_Y, N_Z, R_N, R_X, R_Y, R_Z, X, Y, Z
+from ..model.columns import GAP, INV_M_ALL, INV_M_X, INV_MASS, N_X, N_Y, N_Z, R_N, R_X, R_Y, R_Z, X, Y, Z
 from ..runtime.compiled import kernel
 from ..runtime.threads import in_parts, total
 from .kernels.factory import kernels_for
@@ -113,9 +113,11 @@ def _cell_mass(problem: ContactProblem) -> float:
     """kg, inertia of the free sides of a cell over their squares; of the isotropic one over all squares."""
     flow, edges = problem.flow, problem.edges
     assert edges is not None
-    each = sum(1.0 / (flow[a, 3 + a] * edges[a] ** 2) for a in range(3) if flow[a, 3 + a] > 0.0)
-    swelling = flow[:, 6] > 0.0
-    return float(each + (1.0 / (flow[swelling, 6][0] * (edges[swelling] ** 2).sum()) if swelling.any() else 0.0))
+    each = sum(1.0 / (flow[a, INV_M_X + a] * edges[a] ** 2) for a in range(3) if flow[a, INV_M_X + a] > 0.0)
+    swelling = flow[:, INV_M_ALL] > 0.0
+    return float(
+        each + (1.0 / (flow[swelling, INV_M_ALL][0] * (edges[swelling] ** 2).sum()) if swelling.any() else 0.0)
+    )
 
 
 @kernel

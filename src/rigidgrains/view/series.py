@@ -121,7 +121,7 @@ def _figure(names: list[str], record: Record, state: Frame | None, *, columns: i
     FigureCanvasAgg(figure)
     for k, name in enumerate(names):
         polar = {"projection": "polar"} if name == "rose" else {}
-        axes = figure.add_subplot(rows, columns, k + 1, **polar)  # type: ignore[arg-type]
+        axes = figure.add_subplot(rows, columns, k + 1, **polar)
         if name in OVER_TIME:
             OVER_TIME[name](axes, record)
         else:

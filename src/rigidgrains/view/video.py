@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from ..runtime.arguments import check_series
 from ..trajectory.frame import Frame
@@ -50,9 +51,9 @@ def write_video(
     with _writer(path, look.layout.pixels, fps) as send:
         for done, frame in enumerate(frames):
             tell(done, len(frames))
-            figure = look.draw(frame)
-            figure.canvas.draw()  # type: ignore[no-untyped-call]
-            send(np.ascontiguousarray(np.asarray(figure.canvas.buffer_rgba())[:, :, :3]))  # type: ignore[attr-defined]
+            canvas = FigureCanvasAgg(look.draw(frame))
+            canvas.draw()
+            send(np.ascontiguousarray(np.asarray(canvas.buffer_rgba())[:, :, :3]))
         tell(len(frames), len(frames))
     return len(frames)
 

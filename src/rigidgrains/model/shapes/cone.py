@@ -11,7 +11,7 @@ import numpy as np
 from ...runtime.compiled import kernel
 from ..columns import X, Y, Z
 from .distance import Array, Index, offset, parallel, sideways, unit
-from .outline import HalfSpace, Sheets, band, ring
+from .outline import FACETS, HalfSpace, Sheets, band, ring
 from .shape import Shape
 
 
@@ -29,11 +29,14 @@ class Cone(Shape):
     half: float
 
     directions = ("axis",)
-    concave = True
 
     def __post_init__(self) -> None:
         if len(self.radii) != 2:
             raise ValueError(f"a cone has two radii, one of each end; given: {self.radii}")
+
+    @property
+    def concave(self) -> bool:
+        return True
 
     def gaps(self, grains: Index, position: Array, radius: Array) -> tuple[Array, Array]:
         return cone_gaps(grains, position, radius, self.point, self.axis, sideways(self.axis), *self.radii, self.half)
@@ -56,7 +59,7 @@ class Cone(Shape):
         for rim in self._rings(16):
             yield from rim[:-1]
 
-    def _rings(self, facets: int = 72) -> list[Array]:
+    def _rings(self, facets: int = FACETS) -> list[Array]:
         ends = zip((-self.half, self.half), self.radii)
         return [ring(self.point + end * self.axis, self.axis, radius, facets) for end, radius in ends]
 

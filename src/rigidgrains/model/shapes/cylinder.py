@@ -34,11 +34,11 @@ class Cylinder(Shape):
     directions = ("axis",)
 
     @property
-    def concave(self) -> bool:  # type: ignore[override]
+    def concave(self) -> bool:
         return self.inside
 
     @property
-    def thickness(self) -> float:  # type: ignore[override]
+    def thickness(self) -> float:
         return math.inf if self.inside else self.radius
 
     def gaps(self, grains: Index, position: Array, radius: Array) -> tuple[Array, Array]:

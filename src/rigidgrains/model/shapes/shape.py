@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,19 +13,27 @@ from .distance import Array, Index
 from .outline import Circle, HalfSpace, Line, Sheets
 
 
+@dataclass
 class Shape:
     """The surface of a wall, a dataclass: a point that moves with it, directions that turn with it, and sizes.
 
     directions : names of the fields that are unit vectors, two at most: a file has them as wall_normal and wall_along.
                  All other fields but the point are sizes, kept as words: numbers, truth values, tuples of numbers
-    concave    : True when a tangent runs into the surface, as inside a drum
-    thickness  : m, the radius by which it bends away from grains, as that of a rod; infinite if it does not
     """
 
     point: Array
+
     directions: ClassVar[tuple[str, ...]] = ()
-    concave: bool = False
-    thickness: float = math.inf
+
+    @property
+    def concave(self) -> bool:
+        """True when a tangent runs into the surface, as inside a drum."""
+        return False
+
+    @property
+    def thickness(self) -> float:
+        """m, the radius by which it bends away from grains, as that of a rod; infinite if it does not."""
+        return math.inf
 
     def gaps(self, grains: Index, position: Array, radius: Array) -> tuple[Array, Array]:
         """Gap (m,) and unit normal (m, 3) from each listed grain to the surface."""
@@ -80,8 +88,7 @@ class Shape:
 
     @classmethod
     def _sizes(cls) -> list[str]:
-        names: list[str] = [field.name for field in fields(cls)]  # type: ignore[arg-type]
-        return [name for name in names if name not in ("point", *cls.directions)]
+        return [field.name for field in fields(cls) if field.name not in ("point", *cls.directions)]
 
 
 def _plain(value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...laws import contact as one
-from ...model.columns import MU, N_X, N_Y, N_Z, TO_CLOSE
+from ...model.columns import MU, N_X, N_Y, N_Z, R_N, R_X, R_Y, R_Z, TO_CLOSE
 from ...runtime.compiled import inlined
 from ...runtime.simd import read_rows
 
@@ -31,7 +31,7 @@ def read_force(table, c):
 @inlined
 def write_force(forces, c, new):
     """R_n and R_t (3)."""
-    forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3] = new
+    forces[c, R_N], forces[c, R_X], forces[c, R_Y], forces[c, R_Z] = new
 
 
 @inlined

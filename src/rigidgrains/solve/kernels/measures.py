@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from ...laws.contact import row
-from ...model.columns import M_N, TO_CLOSE
+from ...model.columns import M_N, R_N, TO_CLOSE
 from ...runtime.simd import WIDTH, column_of, lanes_with, read_rows, rows_from, sum_of
 from .friction import (
     asked,
@@ -79,7 +79,7 @@ def overlap_lack(first, last, motion, pairs, geometry, extra, cell, forces, dt):
     for c in range(first, last):
         a, b, contact = row(motion, pairs[c, 0]), row(motion, pairs[c, 1]), row(geometry, c)
         closes = dt * velocity(a, b, contact, read_extra(extra, c), cell)[0] + contact[TO_CLOSE]
-        total += abs(min(closes, forces[c, 0] * dt * dt / contact[M_N]))
+        total += abs(min(closes, forces[c, R_N] * dt * dt / contact[M_N]))
     return total
 
 

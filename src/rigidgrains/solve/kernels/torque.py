@@ -7,7 +7,32 @@ import math
 from ...laws import contact as one
 from ...laws.torque import relative_spin, stopping_torque, turn
 from ...model.cell import drag as drag_cell
-from ...model.columns import EXTRA_BRANCH, EXTRA_MOVING, MU_R, MU_T, N_X, N_Y, N_Z, U_X, U_Y, U_Z
+from ...model.columns import (
+    A_0,
+    A_1,
+    EXTRA_BRANCH,
+    EXTRA_MOVING,
+    LEVER,
+    M_R,
+    MU_R,
+    MU_T,
+    N_X,
+    N_Y,
+    N_Z,
+    Q_X,
+    Q_Y,
+    Q_Z,
+    R_N,
+    R_X,
+    R_Y,
+    R_Z,
+    U_X,
+    U_Y,
+    U_Z,
+    W_X,
+    W_Y,
+    W_Z,
+)  # fmt: skip
 from ...runtime.compiled import inlined
 from ...runtime.simd import read_rows
 from .cell import flow_velocity
@@ -18,8 +43,9 @@ from .friction import bound, force_power, law
 def read_extra(extra, c):
     """All extra columns of a contact."""
     return (
-        extra[c, 0], extra[c, 1], extra[c, 2], extra[c, 3], extra[c, 4], extra[c, 5], extra[c, 6], extra[c, 7],
-        extra[c, 8], extra[c, 9], extra[c, 10], extra[c, 11], extra[c, 12], extra[c, 13],
+        extra[c, U_X], extra[c, U_Y], extra[c, U_Z], extra[c, A_0], extra[c, A_1], extra[c, M_R], extra[c, MU_R],
+        extra[c, MU_T], extra[c, W_X], extra[c, W_Y], extra[c, W_Z], extra[c, LEVER],
+        extra[c, EXTRA_BRANCH], extra[c, EXTRA_MOVING],
     )  # fmt: skip
 
 
@@ -39,7 +65,7 @@ def read_force(table, c):
 def write_force(forces, c, new):
     """R_n, R_t (3) and Q (3)."""
     (
-        forces[c, 0], forces[c, 1], forces[c, 2], forces[c, 3], forces[c, 4], forces[c, 5], forces[c, 6],
+        forces[c, R_N], forces[c, R_X], forces[c, R_Y], forces[c, R_Z], forces[c, Q_X], forces[c, Q_Y], forces[c, Q_Z],
     ) = new  # fmt: skip
 
 

@@ -40,7 +40,7 @@ def global_problem(problem: ContactProblem, *, dimension: int | None = None, sol
         _, pairs, geometry, extra, _, forces = problem.arrays
         kernels_for(problem).apply_forces(motion, pairs, geometry, extra, flow, -forces, problem.dt)
     dimension = dimension or (2 if _flat(problem) else 3)
-    velocity = motion[:, :6].ravel()
+    velocity = motion[:, :INV_MASS].ravel()
     everything = _contact_rows(problem, dimension)
     mobile, mass = _freedom(problem, dimension)
     free = mobile.T @ velocity
