@@ -19,7 +19,7 @@ from rigidgrains.certificate.overlap import near_pairs
 from rigidgrains.certificate.verdict import ceiling
 from rigidgrains.gallery import scene_text
 from rigidgrains.laws import Restitution
-from rigidgrains.model.shapes import Cylinder, Plane, Plate
+from rigidgrains.model.shapes import Cone, Cylinder, Plane, Plate
 from rigidgrains.model.walls import Drive, Wall, rotation_matrix
 from rigidgrains.scene import load_scene
 from rigidgrains.solve.criteria import FixedSweeps, LocalCriterion
@@ -130,8 +130,9 @@ def test_energy_of_a_sliding_grain():
         Cylinder(np.array([0.1, -0.2, 0.3]), np.array([0.6, 0.0, 0.8]), 1.3, True, 1.1),
         Cylinder(np.array([0.1, -0.2, 0.3]), np.array([0.6, 0.0, 0.8]), 1.3, False, 1.1),
         Cylinder(np.array([0.1, -0.2, 0.3]), np.array([0.6, 0.0, 0.8]), 1.3, False, math.inf),
+        Cone(np.array([0.1, -0.2, 0.3]), np.array([0.6, 0.0, 0.8]), (0.4, 1.9), 1.1),
     ],
-    ids=["plane", "plate", "drum", "tube", "rod", "endless rod"],
+    ids=["plane", "plate", "drum", "tube", "rod", "endless rod", "cone"],
 )
 def test_surfaces_agree_with_the_engine(shape):
     """Two texts for one surface: gaps and normals of random grains are equal."""

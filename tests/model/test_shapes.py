@@ -1,4 +1,4 @@
-"""Wall shapes: gaps and normals of planes, plates, tubes and rods."""
+"""Wall shapes: gaps and normals of planes, plates, tubes, rods and cones."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial import cKDTree
 from support.builders import RIGHT, UP
 
-from rigidgrains.model.shapes import Cylinder, Plane, Plate
+from rigidgrains.model.shapes import Cone, Cylinder, Plane, Plate
 
 Z = np.array([0.0, 0.0, 1.0])
 
@@ -106,6 +106,33 @@ def test_finite_tube_is_a_shell(rng):
 
     samples = cylinder_samples(point, axis, side, radius, half, caps=False)
     check_closest(Cylinder(point, axis, radius, True, half), centres, 0.3, on_tube, samples)
+
+
+@pytest.mark.parametrize("radii", [(0.7, 2.0), (2.0, 0.7), (0.0, 1.5)])
+def test_a_cone_is_a_shell(rng, radii):
+    """From inside and outside to the slanted line between the circles; beyond its ends to the rims."""
+    axis, side, _ = frame(rng)
+    point, half = rng.normal(size=3), 1.5
+    centres = point + rng.uniform(-3.0, 3.0, (500, 3))
+    turn, share = (grid.reshape(-1, 1) for grid in np.meshgrid(np.linspace(0, 2 * np.pi, 181), np.linspace(0, 1, 91)))
+    ring = np.cos(turn) * side + np.sin(turn) * np.cross(axis, side)
+    samples = point + (radii[0] + share * (radii[1] - radii[0])) * ring + (2.0 * share - 1.0) * half * axis
+
+    def on_cone(x):
+        height = (x - point) @ axis
+        rho = np.linalg.norm(x - point - height[:, None] * axis, axis=1)
+        wide = np.interp(height, [-half, half], radii)
+        return (np.abs(rho - wide) < 1e-9) & (np.abs(height) <= half + 1e-9)
+
+    check_closest(Cone(point, axis, radii, half), centres, 0.3, on_cone, samples)
+
+
+def test_a_cone_by_a_triangle():
+    """A slope of 3 in 4: 5 off its middle outside, 2 below the lower rim, and a centre on the surface itself."""
+    cone = Cone(np.zeros(3), Z, (1.0, 7.0), 4.0)
+    gap, n = gaps(cone, np.array([[8.0, 0.0, -3.0], [-1.0, 0.0, -6.0], [0.0, 4.0, 0.0]]), 1.0)
+    np.testing.assert_allclose(gap, [4.0, 1.0, -1.0], atol=1e-14)
+    np.testing.assert_allclose(n, [[-0.8, 0.0, 0.6], [0.0, 0.0, 1.0], [0.0, 0.8, -0.6]], atol=1e-14)
 
 
 def test_rod_gap_outside_with_rim_and_caps(rng):

@@ -12,9 +12,9 @@ from support.builders import RIGHT, UP, floor, grains, triangular
 import rigidgrains as rg
 from rigidgrains.laboratory.case import SECOND_ORDER
 from rigidgrains.laboratory.matrix import SWEEPING
-from rigidgrains.laws.names import LAWS
+from rigidgrains.laws import LAWS
 from rigidgrains.measure import Measure
-from rigidgrains.model.shapes import SHAPES, Cylinder, Plate
+from rigidgrains.model.shapes import SHAPES, Cone, Cylinder, Plate
 from rigidgrains.model.walls import Wall
 from rigidgrains.runtime.registry import Registry, UnknownName
 from rigidgrains.scene import settings
@@ -110,7 +110,7 @@ def test_names_are_those_that_files_have():
         "order": ["coloured", "ordered", "parallel", "random", "random_blocks", "random_sequential", "symmetric"],
         "criterion": ["fixed", "global", "local", "momentum", "overlap", "residual", "rigid"],
         "contact law": ["Cohesion", "Restitution", "Rolling", "SpeedFriction", "StaticFriction"],
-        "wall shape": ["cylinder", "plane", "plate"],
+        "wall shape": ["cone", "cylinder", "plane", "plate"],
         "observer": ["Measure", "StopWhenStatic"],
     }
 
@@ -148,9 +148,10 @@ def world():
     laws = [rg.StaticFriction(0.6), rg.Restitution(0.5), rg.Cohesion(1e-2, 0.1), rg.Rolling(0.1, 0.1)]
     plate = Wall("shelf", Plate(np.array([0.0, 0.5, 0.0]), UP, RIGHT, (1.0, 1.0)))
     drum = Wall("drum", Cylinder(np.zeros(3), np.array([0.0, 0.0, 1.0]), 20.0, True, np.inf))
+    funnel = Wall("funnel", Cone(np.array([0.0, 9.0, 0.0]), UP, (1.0, 3.0), 1.0))
     position = [[0.0, 1.5, 0.0], [2.0, 1.0, 0.0], [4.0, 1.0, 0.0]]
     bodies = grains(
-        position, dimension=2, friction=0.4, gravity=[0.0, -10.0, 0.0], walls=[floor(), plate, drum], laws=laws
+        position, dimension=2, friction=0.4, gravity=[0.0, -10.0, 0.0], walls=[floor(), plate, drum, funnel], laws=laws
     )
     simulation = Simulation(bodies, dt=1e-3, solver=rg.Sweeps(order=rg.Ordered(axis="+x")))
     for observer in (Highest(), rg.StopWhenStatic(1e-9), Measure(count)):

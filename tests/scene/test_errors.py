@@ -13,6 +13,7 @@ from rigidgrains.view.colours import COLOURS
 GRAINS = {"positions": [[0.0, 1.0]], "radius": 0.5}
 COUNT = {"count": 3, "radius": 0.1, "region": [[0, 0], [9, 9]]}
 PLANE = {"name": "floor", "point": [0, 0], "normal": [0, 1]}
+CONE = {"name": "funnel", "point": [0, 0, 0], "radii": [1, 5], "length": 4}
 CYLINDER = {"name": "drum", "point": [0, 0], "radius": 9}
 PISTON = {"name": "lid", "point": [0, 9], "normal": [0, -1]}
 
@@ -141,6 +142,10 @@ CASES = [
     ({"box": [{"lower": [0, 0], "upper": [1, 1], "open": ["front"]}]}, "box[0].open[0]", ["front", "left, right"]),
     ({"box": [{"lower": [0, 0], "upper": [1, 1], "open": "top"}]}, "box[0].open", ["must be a list", "top"]),
     ({"plane": [{**PLANE, "name": "left"}], "box": [{"lower": [0, 0], "upper": [1, 1]}]}, "box[0].name", ["plane[0]"]),
+    ({"cone": [{**CONE, "point": [0, 0]}]}, "cone[0].name", ["no meaning in 2D", "two planes with size"]),
+    ({"cone": [{**CONE, "radii": [1, 0]}]}, "cone[0].radii", ["greater than zero"]),
+    ({"dimension": 3, "cone": [{**CONE, "radii": [1, 2, 3]}]}, "cone[0].radii", ["two numbers", "[0.01, 0.05]"]),
+    ({"dimension": 3, "cone": [{**CONE, "axis": [0, 1]}]}, "cone[0].axis", ["3 components"]),
     ({"cylinder": [{**CYLINDER, "radius": -9}]}, "cylinder[0].radius", ["greater than zero", "-9"]),
     ({"cylinder": [{**CYLINDER, "axis": [0, 1]}]}, "cylinder[0].axis", ["circle", "remove axis"]),
     ({"cylinder": [{**CYLINDER, "length": 3}]}, "cylinder[0].length", ["circle", "remove length"]),

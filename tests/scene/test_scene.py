@@ -300,7 +300,8 @@ def test_a_failed_word_leaves_the_scene_as_it_was():
 def test_the_schema_describes_every_table_and_field():
     schema = Scene.json_schema()
     json.dumps(schema)
-    tables = ["grains", "plane", "box", "cylinder", "piston", "force", "material", "pair", "run", "solver", "output"]
+    tables = ["grains", "plane", "box", "cylinder", "cone", "piston", "force", "material", "pair", "run", "solver"]
+    tables.append("output")
     assert set(tables) <= set(schema["properties"])
     for name, definition in [("Scene", schema), *schema["$defs"].items()]:
         assert definition["additionalProperties"] is False, name

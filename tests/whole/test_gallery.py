@@ -155,6 +155,18 @@ def test_the_hopper(run):
     assert report.wall_force["left chute"] == report.wall_force["right chute"] == [0.0, 0.0]
 
 
+def test_the_funnel(run):
+    """N = m g/sin(45) and N cos(45) = m v^2/r: with v^2 = g r a marble keeps its height, its speed and its circle."""
+    report, state, bodies = run("funnel")
+    np.testing.assert_allclose(state.position[:, 2], bodies.position[:, 2], rtol=1e-3)
+    circle = np.hypot(bodies.position[:, 0], bodies.position[:, 1])
+    np.testing.assert_allclose(np.hypot(state.position[:, 0], state.position[:, 1]), circle, rtol=1e-3)
+    np.testing.assert_allclose(np.linalg.norm(state.velocity, axis=1), np.sqrt(G * circle), rtol=1e-3)
+    turned = np.arctan2(state.position[:, 1], state.position[:, 0])
+    expected = np.sqrt(G / circle) * report.time + np.array([0.0, np.pi])
+    assert np.abs(np.exp(1j * turned) - np.exp(1j * expected * [1, -1])).max() < 0.02
+
+
 def test_the_bounce(run):
     """At the top of the first bounce the ball has e^2 of its height."""
     _, state, _ = run("bounce")

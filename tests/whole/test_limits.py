@@ -25,13 +25,13 @@ def test_grains_have_no_shape_and_cannot_be_held(key):
     refused(f"unknown key '{key}'", grains=[{"positions": [[0, 0]], "radius": 1.0, key: 1}])
 
 
-def test_walls_are_planes_boxes_cylinders_and_pistons():
+def test_walls_are_planes_boxes_cylinders_cones_and_pistons():
     """A scene has no other kind, and a piston has no angle."""
-    kinds = {"plane", "box", "cylinder", "piston"}
+    kinds = {"plane", "box", "cylinder", "cone", "piston"}
     others = {"grains", "inflow", "outlet", "force", "spring", "material", "pair"}
     lists = {name for name, field in rg.Scene.model_fields.items() if "list" in str(field.annotation)}
     assert lists == kinds | others
-    refused("unknown key 'mesh'", mesh=[{"file": "cone.stl"}])
+    refused("unknown key 'mesh'", mesh=[{"file": "funnel.stl"}])
     for key in ("rotation", "angle", "inertia"):
         refused(f"unknown key '{key}'", piston=[{"name": "lid", "point": [0, 1], "normal": [0, -1], key: 1.0}])
 

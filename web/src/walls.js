@@ -53,6 +53,7 @@ export class Walls {
       if (wall.shape === "plane") this.polygon(planePolygon(wall, planes, low, high, this.dimension), wall, lines, FrontSide);
       if (wall.shape === "plate") this.polygon(this.plate(wall), wall, lines, DoubleSide);
       if (wall.shape === "cylinder") this.cylinder(wall, lines, low, high);
+      if (wall.faces) this.drawn(wall, lines);
     }
     if (cell) for (const [from, to] of edges(cell, origin, low, high, this.dimension)) dashes(from, to, lines);
     if (lines.length) this.group.add(this.outlines(lines));
@@ -93,6 +94,15 @@ export class Walls {
       faces.push(bottom[k], top[k], bottom[k + 1], top[k], top[k + 1], bottom[k + 1]);
     }
     this.face(faces, inside ? FrontSide : DoubleSide);
+  }
+
+  // a shape that comes as lines and convex faces, seen from its point
+  drawn({ point, flat, rims, faces }, lines) {
+    const at = (points) => points.map((p) => plus(point, p));
+    if (this.dimension === 2) return flat.forEach((line) => segments(at(line), lines, 2.5));
+    rims.forEach((rim) => segments(at(rim), lines, 1.5));
+    const fan = (points) => points.slice(1, -1).flatMap((p, i) => [points[0], p, points[i + 2]]);
+    this.face(faces.flatMap((face) => fan(at(face))), DoubleSide);
   }
 
   face(points, side) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..model.coefficients import COEFFICIENTS
 from . import images, surfaces
 from .links import Links
 from .state import Array, State, guided, length, size
@@ -11,10 +12,6 @@ from .verdict import Check, counted, worst_of
 
 GRAINS = ("position", "orientation", "velocity", "spin", "radius", "mass", "external_force", "load")
 WALLS = ("gravity", "wall_velocity", "wall_velocity_before", "wall_force")
-COEFFICIENTS = (
-    "StaticFriction_static", "Restitution_normal", "Restitution_tangential", "Restitution_threshold", "Cohesion_force",
-    "Cohesion_range", "Cohesion_decay", "Rolling_rolling", "Rolling_twisting",
-)  # fmt: skip
 UNIT = 1e-9  # a direction that has been turned many times
 
 
@@ -73,7 +70,8 @@ def contact_list(state: State) -> Check:
 def _beyond_tables(state: State) -> list[str]:
     """Materials for which friction, or the coefficient of a law, has no row; a single coefficient is for all."""
     named = np.append(state.frame.material, [wall.material for wall in state.walls]).astype(np.int64)
-    tables = {"friction": state.frame.friction} | {name: state.frame.law(name) for name in COEFFICIENTS}
+    stored = [one.stored for one in COEFFICIENTS if one.law]
+    tables = {"friction": state.frame.friction} | {name: state.frame.law(name) for name in stored}
     least, most = int(named.min(initial=0)), int(named.max(initial=0))
     return [
         f"material {least if least < 0 else most} has no row in the {len(table)} of {name}"

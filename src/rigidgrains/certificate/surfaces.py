@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.shapes import Cylinder, Plane, Plate
+from ..model.shapes import Cone, Cylinder, Plane, Plate
 from ..model.walls import Wall
 
 Array = NDArray[np.float64]
@@ -27,6 +27,8 @@ def gaps(wall: Wall, position: Array, radius: Array) -> tuple[Array, Array, Arra
         return length - radius, _direction(away, length, -shape.normal), length
     if isinstance(shape, Cylinder):
         return _cylinder(shape, position - shape.point, radius)
+    if isinstance(shape, Cone):
+        return _cone(shape, position - shape.point, radius)
     everyone = np.arange(len(radius), dtype=np.int32)  # a shape that is unknown here: by its own word
     gap, normal = shape.gaps(everyone, position, radius)
     return gap, normal, radius
@@ -65,7 +67,8 @@ def extent(wall: Wall) -> float:
     """m, the largest number that a gap to this wall is made of."""
     shape: Any = wall.shape
     half = [size for size in np.ravel(getattr(shape, "half", 0.0)) if math.isfinite(size)]
-    return float(np.abs(shape.point).max()) + float(getattr(shape, "radius", 0.0)) + max(half, default=0.0)
+    radius = float(np.max(getattr(shape, "radii", getattr(shape, "radius", 0.0))))
+    return float(np.abs(shape.point).max()) + radius + max(half, default=0.0)
 
 
 def rotation(angle: Array) -> Array:
@@ -111,6 +114,21 @@ def _cylinder(shape: Cylinder, offset: Array, radius: Array) -> tuple[Array, Arr
     elif math.isinf(shape.half):  # what is outside of an endless tube is lost behind its wall
         n, gap = out, d
     return gap - radius, n, np.where(beside, rho, np.minimum(rho, length))
+
+
+def _cone(shape: Cone, offset: Array, radius: Array) -> tuple[Array, Array, Array]:
+    """In the half-plane through the axis: along the slanted line from its middle, to its ends at most."""
+    height = offset @ shape.axis
+    radial = offset - height[:, None] * shape.axis
+    rho = _length(radial)
+    out = _direction(radial, rho, _any_normal_to(shape.axis))
+    lean = math.atan2(0.5 * (shape.radii[1] - shape.radii[0]), shape.half)  # from the axis
+    middle, slant = 0.5 * sum(shape.radii), shape.half / math.cos(lean)
+    s = np.clip((rho - middle) * math.sin(lean) + height * math.cos(lean), -slant, slant)
+    away = (middle + s * math.sin(lean) - rho)[:, None] * out + (s * math.cos(lean) - height)[:, None] * shape.axis
+    length = _length(away)
+    n = _direction(away, length, math.cos(lean) * out - math.sin(lean) * shape.axis)
+    return length - radius, n, np.minimum(rho, length)
 
 
 def _length(vectors: Array) -> Array:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ..model.bodies import Bodies
 from ..model.columns import X, Y, Z
-from ..model.walls import Shape
+from ..model.shapes import Shape
 from ..runtime.compiled import kernel
 from ..runtime.threads import in_parts
 

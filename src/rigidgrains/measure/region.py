@@ -11,7 +11,7 @@ import numpy as np
 from scipy.spatial import ConvexHull, HalfspaceIntersection, QhullError
 
 from ..model.cell import Cell
-from ..model.shapes import Cylinder, Plane
+from ..model.shapes import Cylinder, Plane, Plate
 from ..model.walls import Wall
 from .images import bounds, cell_of
 from .state import Array, Frame, double, of
@@ -100,7 +100,9 @@ def hull_volume(source: Frame | Simulation) -> float:
         return cell.volume
     planes = _planes(frame.walls) + _faces(cell)
     tubes = [wall.shape for wall in frame.walls if isinstance(wall.shape, Cylinder)]
-    if any(not tube.inside for tube in tubes) or len(tubes) > 1 or (tubes and frame.dimension == 2 and planes):
+    known = all(isinstance(wall.shape, (Plane, Plate, Cylinder)) for wall in frame.walls)
+    solid = any(not tube.inside for tube in tubes)
+    if not known or solid or len(tubes) > 1 or (tubes and frame.dimension == 2 and planes):
         raise ValueError(f"the volume among walls {_names(frame)} has no simple formula; give volume or box")
     if not tubes:
         return _between(frame, planes)

@@ -1,6 +1,6 @@
 """Walls: confining objects with a shape, a material and a prescribed or guided motion.
 
-A wall's normal points into the grains. Shapes are told apart only here and in `detect/shapes.py`.
+A wall's normal points into the grains. What tells shapes apart is in `shapes/`.
 """
 
 from __future__ import annotations
@@ -8,40 +8,17 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import dataclass, field
-from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .columns import X, Y, Z
-from .shapes import Plane
+from .shapes import Plane, Shape
 from .time_functions import Constant, TimeFunction, TimeFunctions, means, values
 
 Array = NDArray[np.float64]
 
 PIECES = 200  # of the time before a wall appears, over which its functions are added up
-
-
-class Shape(Protocol):
-    """The surface of a wall: a point that moves with it and directions that turn with it."""
-
-    point: Array
-
-    @property
-    def concave(self) -> bool:
-        """True when a tangent runs into the surface, as inside a drum."""
-
-    def words(self) -> dict[str, Any]:
-        """What a file keeps of it besides its place; a class that is in SHAPES has `from_words` to make it again."""
-
-    def turn(self, rotation: Array) -> None:
-        """Turn the directions by a rotation matrix (3, 3)."""
-
-    def gaps(self, grains: NDArray[np.int32], position: Array, radius: Array) -> tuple[Array, Array]:
-        """Gap (m,) and unit normal (m, 3) from each listed grain to the surface."""
-
-    def turns_in_itself(self, spin: Array) -> bool:
-        """True when a rotation about `point` maps the surface onto itself, as for a drum."""
 
 
 @dataclass

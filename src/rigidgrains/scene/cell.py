@@ -10,9 +10,9 @@ import numpy as np
 from pydantic import Field, ValidationInfo, field_validator
 
 from ..model.time_functions import TimeFunction, read_time_function
-from .confinement import Box
+from .confinement import WALLS
 from .errors import ABSENT, Problem
-from .references import WALLS, Tables, present
+from .references import Tables, present
 from .section import Section
 from .values import Array, Number, Positive, Timed, Vector, in_space, moves
 
@@ -200,22 +200,8 @@ def conflicts(cell: Any, tables: Tables, gravity: Any, dimension: int) -> Iterat
         tables = {key: rows for key, rows in tables.items() if key not in WALLS}
     along = cell.along(dimension)[:dimension]
     named = "".join(axis for axis, has in zip(AXES, along) if has)
-    for key, index, table in present(tables, "plane", "piston"):
-        if len(table.normal) == dimension and np.abs(np.array(table.normal)[along]).max(initial=0.0) > 1e-12:
-            message = f"this wall cuts through the cell, which is periodic along {named}; remove one of them"
-            yield Problem(f"{key}[{index}].normal", list(table.normal), message)
-        elif key == "plane" and table.size is not None:
-            yield Problem(f"{key}[{index}].size", table.size, "a plate has no images; take a plane or no cell")
-    for _, index, table in present(tables, "cylinder"):
-        axis = np.array([0.0, 0.0, 1.0]) if table.axis is None else in_space(table.axis)
-        across = along & (np.abs(np.cross(np.eye(3)[:dimension], axis)).max(axis=1) > 1e-12)
-        if across.any() or table.length is not None:
-            message = f"a cylinder has no images along {named}; let it be endless and the cell periodic along its axis"
-            yield Problem(
-                f"cylinder[{index}].{'length' if table.length else 'axis'}", table.length or table.axis, message
-            )
-    for _, index, table in present(tables, "box"):
-        yield from box_conflicts(index, table, along, named)
+    for key, index, table in present(tables, *WALLS):
+        yield from (problem.inside(f"{key}[{index}]") for problem in table.conflicts(along, named))
     for _, index, table in present(tables, "grains"):
         if table.region is not None and table.region.shape == (2, dimension):
             lower, upper = cell.corners()
@@ -239,7 +225,7 @@ def flow_conflicts(tables: Tables, gravity: Any) -> Iterator[Problem]:
 
 def tensions(cell: Any, tables: Tables) -> Iterator[Problem]:
     """A cell that is pulled at, and grains that do not hold together."""
-    if cell is None or any(table.cohesion for _, _, table in present(tables, "material", "pair")):
+    if cell is None or any(table.attracts for _, _, table in present(tables, "material", "pair")):
         return
     given = {} if cell.stress is None else {f"stress.{name}": value for name, value in cell.stress.present().items()}
     given |= {} if cell.pressure is None else {"pressure": cell.pressure}
@@ -247,13 +233,3 @@ def tensions(cell: Any, tables: Tables) -> Iterator[Problem]:
         if not moves(value) and value < 0.0 and key in ("pressure", "stress.xx", "stress.yy", "stress.zz"):
             message = "pulls at grains without cohesion, which would fly apart; pressure is positive"
             yield Problem(f"cell.{key}", value, message)
-
-
-def box_conflicts(index: int, box: Box, along: np.ndarray, named: str) -> Iterator[Problem]:
-    """Sides of a box across a periodic direction."""
-    shut = {plane.name.removeprefix(f"{box.name}.") for plane in box.planes() if np.array(plane.normal)[along].any()}
-    if shut:
-        message = (
-            f"sides {', '.join(sorted(shut))} cut through the cell, which is periodic along {named}; leave them open"
-        )
-        yield Problem(f"box[{index}].open", list(box.open), message)

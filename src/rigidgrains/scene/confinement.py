@@ -1,9 +1,13 @@
-"""[[plane]], [[box]], [[cylinder]], [[piston]]: the walls as the user describes them."""
+"""[[plane]], [[box]], [[cylinder]], [[cone]], [[piston]]: the walls as the user describes them.
+
+A new shape is a subclass of `DrivenSurface` with its keys and its `shape`, an entry in WALLS and a list in `Scene`.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from pydantic import Field, field_validator
@@ -18,12 +22,17 @@ from .values import (
     Number,
     PlateSize,
     Positive,
+    Positives,
     Timed,
     TimedVector,
     Turning,
     Vector,
+    in_space,
     moves,
 )
+
+if TYPE_CHECKING:
+    from ..model.shapes import Shape
 
 SIDES = {2: ("left", "right", "bottom", "top"), 3: ("left", "right", "front", "back", "bottom", "top")}
 
@@ -51,6 +60,14 @@ class Surface(Section):
     def mistakes(self, dimension: int) -> Iterator[Problem]:
         if self.since is not None and self.until is not None and self.since >= self.until:
             yield self.wrong("until", f"must come after since = {self.since:g}; swap them or remove one")
+
+    def surfaces(self) -> Iterator[Surface]:
+        """The walls that the table stands for."""
+        yield self
+
+    def conflicts(self, along: np.ndarray, named: str) -> Iterator[Problem]:
+        """What does not fit a cell that is periodic along these axes, (dimension,) True or False; named : the axes."""
+        yield Problem("name", self.name, f"this wall has no images along {named}; remove it or the cell")
 
 
 class DrivenSurface(Surface):
@@ -96,6 +113,10 @@ class DrivenSurface(Surface):
         if self.about is not None and self.rotation is None and self.angle is None:
             yield self.wrong("about", "is the centre of a rotation; give rotation or angle too, or remove it")
 
+    def shape(self) -> Shape:
+        """The surface itself."""
+        raise NotImplementedError
+
 
 class Plane(DrivenSurface):
     """An infinite plane, or with `size` a finite thin plate."""
@@ -120,6 +141,25 @@ class Plane(DrivenSurface):
         if dimension == 3 and self.along is None:
             yield Problem("along", ABSENT, "missing; give the direction of the first side of the plate")
 
+    def conflicts(self, along: np.ndarray, named: str) -> Iterator[Problem]:
+        through = list(cuts_through(self.normal, along, named))
+        yield from through
+        if not through and self.size is not None:
+            yield self.wrong("size", "a plate has no images; take a plane or no cell")
+
+    def shape(self) -> Shape:
+        """A half-space, or a plate when a size is given."""
+        from ..model import shapes
+
+        point, normal = in_space(self.point), in_space(self.normal)
+        if self.size is None:
+            return shapes.Plane(point, normal)
+        if self.along is None:
+            return shapes.Plate(point, normal, np.array([normal[1], -normal[0], 0.0]), (0.5 * self.size, 0.0))
+        first = in_space(self.along)
+        first = first - float(np.sum(first * normal)) * normal  # its part within the plate
+        return shapes.Plate(point, normal, first / np.linalg.norm(first), (0.5 * self.size[0], 0.5 * self.size[1]))
+
 
 class Cylinder(DrivenSurface):
     """A cylinder felt from inside (drum, tube) or from outside (rod); a circle in 2D."""
@@ -136,6 +176,46 @@ class Cylinder(DrivenSurface):
         for key in ("axis", "length"):
             if dimension == 2 and getattr(self, key) is not None:
                 yield self.wrong(key, f"has no meaning in 2D, where a cylinder is a circle; remove {key}")
+
+    def conflicts(self, along: np.ndarray, named: str) -> Iterator[Problem]:
+        across = along & (np.abs(np.cross(np.eye(3)[: len(along)], self.direction)).max(axis=1) > 1e-12)
+        if across.any() or self.length is not None:
+            message = f"a cylinder has no images along {named}; let it be endless and the cell periodic along its axis"
+            yield Problem("length" if self.length else "axis", self.length or self.axis, message)
+
+    @property
+    def direction(self) -> np.ndarray:
+        """(3,), of the axis: a circle in 2D is a cylinder along z."""
+        return np.array([0.0, 0.0, 1.0]) if self.axis is None else in_space(self.axis)
+
+    def shape(self) -> Shape:
+        from ..model import shapes
+
+        half = math.inf if self.length is None else 0.5 * self.length
+        return shapes.Cylinder(in_space(self.point), self.direction, self.radius, self.side == "inside", half)
+
+
+class Cone(DrivenSurface):
+    """A funnel in 3D: a thin conical shell between two circles, felt from both sides."""
+
+    axis: Direction = Field(default=(0.0, 0.0, 1.0), description="direction of the axis; z if absent")
+    radii: Positives = Field(description="radii of the circles at the two ends, in the direction of the axis (m)")
+    length: Positive = Field(description="from one circle to the other, centred on point (m)")
+
+    def mistakes(self, dimension: int) -> Iterator[Problem]:
+        yield from super().mistakes(dimension)
+        if dimension == 2:
+            yield self.wrong("name", "a cone has no meaning in 2D; write two planes with size")
+            return
+        yield from self.wrong_lengths(dimension, "axis")
+        if len(self.radii) != 2:
+            yield self.wrong("radii", "must be two numbers, the radius at each end, such as [0.01, 0.05]")
+
+    def shape(self) -> Shape:
+        from ..model import shapes
+
+        first, last = self.radii.tolist()
+        return shapes.Cone(in_space(self.point), in_space(self.axis), (first, last), 0.5 * self.length)
 
 
 class Piston(Surface):
@@ -186,6 +266,9 @@ class Piston(Surface):
         if self.mass is None and self.stiffness is not None:
             yield self.wrong("stiffness", "needs a mass; give mass too, or remove it")
 
+    def conflicts(self, along: np.ndarray, named: str) -> Iterator[Problem]:
+        yield from cuts_through(self.normal, along, named)
+
     def stress_mistakes(self, dimension: int) -> Iterator[Problem]:
         """A stress needs a mass and one area; a load is no stress."""
         if self.stress is None:
@@ -227,7 +310,15 @@ class Box(Section):
             if side not in SIDES[dimension]:
                 yield Problem(f"open[{i}]", side, f"must be one of {', '.join(SIDES[dimension])} in {dimension}D")
 
-    def planes(self) -> Iterator[Plane]:
+    def conflicts(self, along: np.ndarray, named: str) -> Iterator[Problem]:
+        shut = {
+            plane.name.removeprefix(f"{self.name}.") for plane in self.surfaces() if np.array(plane.normal)[along].any()
+        }
+        if shut:
+            message = f"sides {', '.join(sorted(shut))} cut through the cell, which is periodic along {named}"
+            yield self.wrong("open", f"{message}; leave them open")
+
+    def surfaces(self) -> Iterator[Plane]:
         """The planes of the sides that are not open."""
         dimension = len(self.lower)
         for k, side in enumerate(SIDES[dimension]):
@@ -247,3 +338,20 @@ class Box(Section):
 
     def side_name(self, side: str) -> str:
         return side if self.name is None else f"{self.name}.{side}"
+
+
+# By the keys of a scene, in the order in which walls are made.
+WALLS: dict[str, type[Surface | Box]] = {
+    "plane": Plane,
+    "box": Box,
+    "cylinder": Cylinder,
+    "cone": Cone,
+    "piston": Piston,
+}
+
+
+def cuts_through(normal: tuple[float, ...], along: np.ndarray, named: str) -> Iterator[Problem]:
+    """A plane across a periodic direction."""
+    if len(normal) == len(along) and np.abs(np.array(normal)[along]).max(initial=0.0) > 1e-12:
+        message = f"this wall cuts through the cell, which is periodic along {named}; remove one of them"
+        yield Problem("normal", list(normal), message)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
-from ..laws.cohesion import Cohesion
-from ..laws.friction import StaticFriction
-from ..laws.restitution import Restitution
-from ..laws.rolling import Rolling
+from ..laws import LAWS
+from ..model.coefficients import Coefficient, coefficients_of
 from ..model.law import Law
 from .errors import Problem, SceneError
 from .references import DEFAULT
@@ -25,8 +24,7 @@ class FrictionTable:
 
     def __init__(self, scene: Scene) -> None:
         self.rows: dict[tuple[str, float | None], int] = {(DEFAULT, None): 0}
-        walls = [*scene.plane, *(plane for box in scene.box for plane in box.planes()), *scene.cylinder, *scene.piston]
-        users = [(wall.material, wall.friction) for wall in walls]
+        users = [(wall.material, wall.friction) for wall in scene.surfaces()]
         users += [(grains.material, None) for grains in scene.grains]
         users += [(inflow.material, None) for inflow in scene.inflow]
         for material, own in users:
@@ -58,35 +56,36 @@ class FrictionTable:
             value = getattr(self.own[material], key)
         return None if value is None else float(value)
 
-    def coefficients(self, key: str, otherwise: float) -> Array | None:
-        """A table (k, k) of another coefficient; None where no material or pair gives it."""
-        names = [material for material, _ in self.rows]
-        values = [[self.given(key, a, b) for b in names] for a in names]
-        if all(value is None for row in values for value in row):
-            return None
-        return np.array([[otherwise if value is None else value for value in row] for row in values])
-
-    def or_zero(self, key: str) -> Array:
-        """A table (k, k) of a coefficient, 0 where it is not given."""
-        table = self.coefficients(key, 0.0)
-        return np.zeros(2 * (len(self.rows),)) if table is None else table
-
     def laws(self) -> list[Law]:
         """The laws beyond plain friction that some material or pair asks for."""
-        found: list[Law] = []
-        if (static := self.coefficients("static_friction", math.nan)) is not None:
+        return [kind(**tables) for name, kind in LAWS.items() if (tables := self._tables(name))]
+
+    def _tables(self, law: str) -> dict[str, Any]:
+        """The coefficients of a law by the names of its fields; none if nobody asks for it."""
+        own = coefficients_of(law)
+        given = {one.key: self._given(one) for one in own}
+        if all(given[one.key] is None for one in own if not one.needs):
+            return {}
+        return {one.table: self._otherwise(one) if (t := given[one.key]) is None else t for one in own}
+
+    def _given(self, one: Coefficient) -> Array | None:
+        """A table (k, k) of a coefficient; None where no material or pair gives it."""
+        names = [material for material, _ in self.rows]
+        values = [[self.given(one.key, a, b) for b in names] for a in names]
+        if all(value is None for row in values for value in row):
+            return None
+        absent = math.nan if one.otherwise is None else one.otherwise
+        table = np.array([[absent if value is None else value for value in row] for row in values])
+        if one.otherwise is None:
             sliding = self.table()
-            static = np.where(np.isnan(static), sliding, static)
-            self._check_static(static, sliding)
-            found.append(StaticFriction(static))
-        if (force := self.coefficients("cohesion", 0.0)) is not None:
-            decay = self.coefficients("decay", math.inf)
-            found.append(Cohesion(force, self.or_zero("range"), math.inf if decay is None else decay))
-        if (normal := self.coefficients("restitution", 0.0)) is not None:
-            found.append(Restitution(normal, self.or_zero("tangential_restitution"), self.or_zero("threshold")))
-        if any(self.coefficients(key, 0.0) is not None for key in ("rolling", "twisting")):
-            found.append(Rolling(self.or_zero("rolling"), self.or_zero("twisting")))
-        return found
+            table = np.where(np.isnan(table), sliding, table)
+            self._check_static(table, sliding)
+        return table
+
+    def _otherwise(self, one: Coefficient) -> Array | float | None:
+        """What stands for a coefficient that nobody gives: a table as of the others, or one number for no bound."""
+        finite = one.otherwise is not None and math.isfinite(one.otherwise)
+        return np.full(2 * (len(self.rows),), one.otherwise) if finite else one.otherwise
 
     def _check_static(self, static: Array, sliding: Array) -> None:
         """Raise where a static coefficient is less than the sliding one that another table gives."""

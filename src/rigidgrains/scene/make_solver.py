@@ -1,7 +1,8 @@
-"""From the `[solver]` table of a scene to a solver."""
+"""From the `[solver]` table of a scene to a solver: whatever a class has and the table knows goes by the same name."""
 
 from __future__ import annotations
 
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from ..solve.criteria import Criterion
@@ -10,37 +11,19 @@ from ..solve.orders import Order
 from ..solve.sweeps import Sweeps
 from .settings import Solver
 
+NAMES = {"safety": "rigidity"}  # of a field in the table, where it has another one there
+
 
 def make_solver(settings: Solver) -> Sweeps:
     """The solver that a scene asks for."""
-    own: dict[str, dict[str, Any]] = {
-        "relaxed": {"omega": settings.omega},
-        "accelerated": {"associated": settings.associated, "fallback": settings.fallback},
-        "second-order": {"warm": settings.warm},
-    }
-    return METHODS[settings.method](
-        order=_order(settings),
-        criterion=_criterion(settings),
-        max_sweeps=settings.max_sweeps,
-        gap=settings.gap,
-        slack=settings.slack,
-        sleep=settings.sleep,
-        **own.get(settings.method, {}),
-    )
+    order: Order = NAMED_ORDERS[settings.order](**_own(NAMED_ORDERS[settings.order], settings))
+    criterion: Criterion = CRITERIA[settings.criterion](**_own(CRITERIA[settings.criterion], settings))
+    own = _own(METHODS[settings.method], settings)
+    return METHODS[settings.method](**own | {"order": order, "criterion": criterion})
 
 
-def _order(settings: Solver) -> Order:
-    own: dict[str, dict[str, Any]] = {"ordered": {"axis": settings.axis}, "random_blocks": {"block": settings.block}}
-    return NAMED_ORDERS[settings.order](**own.get(settings.order, {}))
-
-
-def _criterion(settings: Solver) -> Criterion:
-    epsilon = settings.epsilon
-    own: dict[str, tuple[Any, ...]] = {
-        "fixed": (settings.sweeps,),
-        "rigid": (settings.rigidity,),
-        "momentum": (epsilon, settings.residual, settings.contact),
-        "local": (epsilon, settings.delta),
-    }
-    criterion: Criterion = CRITERIA[settings.criterion](*own.get(settings.criterion, (epsilon,)))
-    return criterion
+def _own(kind: Any, settings: Solver) -> dict[str, Any]:
+    """What the table has for the fields of a class."""
+    names = [field.name for field in fields(kind)] if is_dataclass(kind) else []
+    keys = {name: NAMES.get(name, name) for name in names}
+    return {name: getattr(settings, key) for name, key in keys.items() if key in Solver.model_fields}

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-import numpy as np
-
 from ..model import shapes, time_functions, walls
-from .confinement import Cylinder, DrivenSurface, Piston, Plane, Surface
+from .confinement import DrivenSurface, Piston, Surface
 from .friction import FrictionTable
 from .scene import Scene
-from .values import Array, in_space, moves
+from .values import in_space, moves
 
 
 def make_walls(scene: Scene, friction: FrictionTable) -> list[walls.Wall]:
-    """All walls: planes, boxes, cylinders, pistons, in the order of the scene."""
-    planes = [*scene.plane, *(plane for box in scene.box for plane in box.planes())]
-    return [
-        *(driven(plane, plane_shape(plane), friction) for plane in planes),
-        *(driven(cylinder, cylinder_shape(cylinder), friction) for cylinder in scene.cylinder),
-        *(piston_wall(piston, friction) for piston in scene.piston),
-    ]
+    """All walls, in the order of the scene."""
+    return [wall(surface, friction) for surface in scene.surfaces()]
 
 
-def driven(table: DrivenSurface, shape: walls.Shape, friction: FrictionTable) -> walls.Wall:
+def wall(table: Surface, friction: FrictionTable) -> walls.Wall:
+    """A piston, or a fixed or driven wall."""
+    if isinstance(table, Piston):
+        return piston_wall(table, friction)
+    assert isinstance(table, DrivenSurface)
+    return driven(table, friction)
+
+
+def driven(table: DrivenSurface, friction: FrictionTable) -> walls.Wall:
     """A fixed or driven wall."""
     drive = walls.Drive()
     if table.velocity is not None and moves(table.velocity):
@@ -44,7 +44,7 @@ def driven(table: DrivenSurface, shape: walls.Shape, friction: FrictionTable) ->
         drive.turn = about_z(table.angle)
     if table.about is not None:
         drive.about = in_space(table.about)
-    return timed(walls.Wall(table.name, shape, friction.row(table.material, table.friction), drive), table)
+    return timed(walls.Wall(table.name, table.shape(), friction.row(table.material, table.friction), drive), table)
 
 
 def piston_wall(table: Piston, friction: FrictionTable) -> walls.Wall:
@@ -84,28 +84,3 @@ def timed(wall: walls.Wall, table: Surface) -> walls.Wall:
 def about_z(turning: Any) -> time_functions.TimeFunctions:
     """Three functions: one number or function is about z, as in 2D."""
     return time_functions.in_space(turning if isinstance(turning, tuple) else (0.0, 0.0, turning))
-
-
-def plane_shape(table: Plane) -> Any:
-    """A half-space, or a plate when a size is given."""
-    point, normal = in_space(table.point), in_space(table.normal)
-    if table.size is None:
-        return shapes.Plane(point, normal)
-    if table.along is None:
-        return shapes.Plate(point, normal, np.array([normal[1], -normal[0], 0.0]), (0.5 * table.size, 0.0))
-    return shapes.Plate(
-        point, normal, within(in_space(table.along), normal), (0.5 * table.size[0], 0.5 * table.size[1])
-    )
-
-
-def within(direction: Array, normal: Array) -> Array:
-    """Unit vector of a direction's part perpendicular to a unit normal."""
-    part = direction - float(np.sum(direction * normal)) * normal
-    return np.asarray(part / np.linalg.norm(part))
-
-
-def cylinder_shape(table: Cylinder) -> shapes.Cylinder:
-    """A circle in 2D is a cylinder along z."""
-    axis = np.array([0.0, 0.0, 1.0]) if table.axis is None else in_space(table.axis)
-    half = math.inf if table.length is None else 0.5 * table.length
-    return shapes.Cylinder(in_space(table.point), axis, table.radius, table.side == "inside", half)

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .confinement import SIDES, Box
+from .confinement import SIDES, WALLS, Box
 from .errors import ABSENT, Problem, suggestion
 from .settings import Pair
 
-WALLS = ("plane", "box", "cylinder", "piston")
 DEFAULT = "default"
 Tables = Mapping[str, Sequence[Any]]
 
@@ -31,7 +30,7 @@ def present(tables: Tables, *keys: str) -> Iterator[tuple[str, int, Any]]:
 
 def repeated_names(tables: Tables, dimension: int) -> Iterator[Problem]:
     """Names, or pairs of materials, given twice."""
-    for keys in (WALLS, ("grains", "inflow"), ("outlet",), ("spring",), ("material",), ("pair",)):
+    for keys in (tuple(WALLS), ("grains", "inflow"), ("outlet",), ("spring",), ("material",), ("pair",)):
         seen: dict[Any, str] = {}
         for key, index, table in present(tables, *keys):
             place = f"{key}[{index}]"
@@ -115,10 +114,7 @@ def lost_sides(tables: Tables, unreadable: Mapping[str, set[str]]) -> Iterator[P
     """Pistons between walls that do not exist, or between which there is no finite area."""
     tables_of: dict[str, Any] = {}
     for _, _, table in present(tables, *WALLS):
-        if isinstance(table, Box):
-            tables_of |= {plane.name: plane for plane in table.planes()}
-        else:
-            tables_of[table.name] = table
+        tables_of |= {surface.name: surface for surface in table.surfaces()}
     known = {*tables_of, *(name for key in WALLS for name in unreadable.get(key, ()))}
     for _, index, piston in present(tables, "piston"):
         names, place = piston.between or (), f"piston[{index}].between"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import ConfigDict, Field, PrivateAttr, ValidationError
 
 from .cell import Cell, conflicts, tensions
-from .confinement import Box, Cylinder, Piston, Plane
+from .confinement import WALLS, Box, Cone, Cylinder, Piston, Plane, Surface
 from .errors import Origin, Problem, SceneError, plain_problems
 from .grains import Grains
 from .references import Tables, repeated_names, unknown_names
@@ -27,10 +27,7 @@ S = TypeVar("S", bound=Section)
 
 LISTS: dict[str, type[Section]] = {
     "grains": Grains,
-    "plane": Plane,
-    "box": Box,
-    "cylinder": Cylinder,
-    "piston": Piston,
+    **WALLS,
     "inflow": Inflow,
     "outlet": Outlet,
     "force": Force,
@@ -57,6 +54,7 @@ class Scene(Section):
     plane: list[Plane] = Field(default_factory=list, description="planes and finite plates")
     box: list[Box] = Field(default_factory=list, description="boxes of fixed planes")
     cylinder: list[Cylinder] = Field(default_factory=list, description="drums, tubes and rods")
+    cone: list[Cone] = Field(default_factory=list, description="funnels, in 3D")
     piston: list[Piston] = Field(default_factory=list, description="planes guided along their normal")
     inflow: list[Inflow] = Field(default_factory=list, description="where grains enter during the run")
     outlet: list[Outlet] = Field(default_factory=list, description="where grains leave during the run")
@@ -134,6 +132,10 @@ class Scene(Section):
         """Add a drum, tube or rod by point, axis and radius; see `Cylinder`."""
         return self._add(Cylinder, "cylinder", {"name": name, **words})
 
+    def add_cone(self, name: str, **words: Any) -> Cone:
+        """Add a funnel by point, axis, the radii of its ends and length; see `Cone`."""
+        return self._add(Cone, "cone", {"name": name, **words})
+
     def add_piston(self, name: str, **words: Any) -> Piston:
         """Add a guided plane by point, normal and either mass and load or velocity; see `Piston`."""
         return self._add(Piston, "piston", {"name": name, **words})
@@ -181,6 +183,12 @@ class Scene(Section):
     def tables(self) -> dict[str, list[Any]]:
         """The lists of tables by key."""
         return {key: getattr(self, key) for key in LISTS}
+
+    def surfaces(self) -> Iterator[Surface]:
+        """All walls, one by one: a box is those of its sides."""
+        for key in WALLS:
+            for table in getattr(self, key):
+                yield from table.surfaces()
 
     def problems(self) -> list[Problem]:
         """All mistakes that can be found without placing a grain."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema, create_model, model_validator
 
+from ..model.coefficients import COEFFICIENTS
 from ..model.time_functions import TimeFunction, read_time_function
 from ..solve.aliases import SETTINGS, current, rename
 from .errors import ABSENT, Problem
@@ -38,41 +40,35 @@ from .values import (
 if TYPE_CHECKING:
     from ..simulation.timestep import AutoStep
 
-BELONGS = {
-    "tangential_restitution": "restitution", "threshold": "restitution", "range": "cohesion", "decay": "cohesion",
+RANGES: dict[str, Any] = {
+    "any": Coefficient, "not negative": NotNegative, "positive": Positive, "fraction": Fraction,
+    "signed fraction": SignedFraction,
 }  # fmt: skip
+Keys: Any = create_model(
+    "Keys",
+    __base__=Section,
+    **{one.key: (RANGES[one.range] | None, Field(default=None, description=one.about)) for one in COEFFICIENTS},
+)
 
 
-class Coefficients(Section):
-    """What two bodies that touch have in common; what is absent is as in plain friction."""
-
-    friction: Coefficient | None = Field(default=None, description="friction coefficient, sliding; inf never slides")
-    static_friction: Coefficient | None = Field(
-        default=None, description="friction coefficient of contacts that do not slide; friction if absent"
-    )
-    restitution: Fraction | None = Field(default=None, description="rebound over approach speed, 0 to 1")
-    tangential_restitution: SignedFraction | None = Field(
-        default=None, description="the same for the tangential velocity of a contact that sticks, -1 to 1"
-    )
-    cohesion: NotNegative | None = Field(default=None, description="attraction at contact (N)")
-    range: NotNegative | None = Field(default=None, description="gap at which the attraction ends (m); 0 for contact")
-    decay: Positive | None = Field(
-        default=None, description="length over which it falls (m), as that of a liquid bridge; constant if absent"
-    )
-    rolling: Coefficient | None = Field(default=None, description="rolling friction (m); inf never rolls")
-    twisting: Coefficient | None = Field(default=None, description="twisting friction (m), in 3D; inf never twists")
-    threshold: NotNegative | None = Field(default=None, description="approach speed up to which nothing rebounds (m/s)")
+class Coefficients(Keys):  # type: ignore[misc]
+    """What two bodies that touch have in common, see model/coefficients.py; what is absent is as in plain friction."""
 
     def mistakes(self, dimension: int) -> Iterator[Problem]:
         if self.friction is not None and self.static_friction is not None and self.static_friction < self.friction:
             yield self.wrong("static_friction", f"must not be less than friction = {self.friction:g}; swap them")
-        for key, law in BELONGS.items():
+        for key, law in ((one.key, one.needs) for one in COEFFICIENTS if one.needs):
             if self.given(key) and getattr(self, law) is None:
                 yield self.wrong(key, f"belongs to {law}; give {law} too, or remove {key}")
         if self.twisting is not None and dimension == 2:
             yield self.wrong("twisting", "has no meaning in 2D, where disks can only roll; remove it or write rolling")
         if self.decay is not None and not self.range:
             yield Problem("range", ABSENT, "missing; give the gap at which the bridge breaks")
+
+    @property
+    def attracts(self) -> bool:
+        """True if bodies hold together."""
+        return any(getattr(self, one.key) for one in COEFFICIENTS if one.attracts)
 
 
 class Material(Coefficients):
@@ -191,8 +187,17 @@ PLAIN = ("local", "global", "fixed", "rigid")  # criteria of plain sweeps, where
 EPSILON = {"residual": 1e-4, "momentum": 1e-2, "overlap": 1e-5}
 
 
+@dataclass(frozen=True)
+class Of:
+    """Marks a key that belongs to one method."""
+
+    method: str
+
+
 class Solver(Section):
     """How the contact forces are found, and when they are good enough."""
+
+    # A key reaches the solver, its order or its criterion by its name: fields of those classes are called the same.
 
     method: Annotated[
         Literal["sweeps", "accelerated", "relaxed", "second-order"],
@@ -221,14 +226,18 @@ class Solver(Section):
     contact: Positive = Field(
         default=2.5e-3, description="momentum: what a single contact may miss its force by, over |R| + <|R|>"
     )
-    omega: Annotated[float, Field(ge=1.0, lt=2.0)] = Field(default=1.4, description="relaxed: by how much changes grow")
+    omega: Annotated[float, Field(ge=1.0, lt=2.0), Of("relaxed")] = Field(
+        default=1.4, description="relaxed: by how much changes grow"
+    )
     delta: NotNegative | None = Field(default=None, description="local: change of a force that never matters (N)")
     sweeps: Count | None = Field(default=None, description="fixed: number of sweeps in each time step")
     rigidity: Positive = Field(default=2.0, description="rigid: diffusion length over the extent of each cluster")
     max_sweeps: Count = Field(
         default=5000, description="most sweeps in one time step; second-order: iterations, 500 by default"
     )
-    warm: Whole = Field(default=0, description="second-order: sweeps that come first in each step")
+    warm: Annotated[Whole, Of("second-order")] = Field(
+        default=0, description="second-order: sweeps that come first in each step"
+    )
     gap: GapPolicy = Field(
         default="g_pos", description="gap in the law: open gaps only, overlaps too, or a part of them (0 to 1)"
     )
@@ -284,14 +293,13 @@ class Solver(Section):
         for key in ("residual", "contact"):
             if self.given(key) and self.criterion != "momentum":
                 yield self.wrong(key, f"belongs to criterion = 'momentum', not to '{self.criterion}'; write epsilon")
-        if self.given("omega") and self.method != "relaxed":
-            yield self.wrong("omega", f"belongs to method = 'relaxed', not to '{self.method}'; remove it")
+        for key, method in self._methods_of_keys():
+            if self.given(key) and self.method != method:
+                yield self.wrong(key, f"belongs to method = '{method}', not to '{self.method}'; remove it")
         if self.method == "accelerated" and self.order not in ("coloured", "symmetric"):
             yield self.wrong("order", "does not converge with method = 'accelerated'; take 'coloured' or 'symmetric'")
         if self.method == "second-order":
             yield from self._without_sweeps()
-        elif self.given("warm"):
-            yield self.wrong("warm", f"belongs to method = 'second-order', not to '{self.method}'; remove it")
         if self.method != "sweeps" and self.criterion == "rigid":
             yield self.wrong("criterion", f"counts plain sweeps, not those of '{self.method}'; take 'momentum'")
         if self.sleep and self.criterion in ("global", "rigid"):
@@ -312,6 +320,12 @@ class Solver(Section):
             yield self.wrong("slack", "belongs to gap = 'g' or a number such as 0.3; with 'g_pos' nothing is removed")
         if self.sweeps is None and self.criterion == "fixed":
             yield Problem("sweeps", ABSENT, "missing; give the number of sweeps for criterion = 'fixed'")
+
+    @classmethod
+    def _methods_of_keys(cls) -> Iterator[tuple[str, str]]:
+        """Keys that one method alone knows, with its name."""
+        for key, field in cls.model_fields.items():
+            yield from ((key, mark.method) for mark in field.metadata if isinstance(mark, Of))
 
     def _without_sweeps(self) -> Iterator[Problem]:
         """What has no meaning where no sweeps are made."""

@@ -15,7 +15,6 @@ from ..model.bodies import Bodies
 from ..model.columns import INV_SPIN, R_N, S_X, S_Y, S_Z, V_X, V_Y, V_Z, S, V, X, Y, Z
 from ..model.deforming import deform, free_flow
 from ..model.formula import NoValue
-from ..model.shapes import Cylinder
 from ..model.spring import set_springs
 from ..model.time_functions import means
 from ..runtime.compiled import kernel
@@ -87,16 +86,12 @@ def past_walls(bodies: Bodies, contacts: Contacts, dt: float) -> tuple[float, st
     """The largest displacement round a curved wall over its curvature, of grains that it holds; and the wall's name."""
     most, where = 0.0, ""
     for row, (wall, rows) in enumerate(zip(bodies.walls, contacts.wall_rows), start=bodies.count):
-        shape = wall.shape
-        if not isinstance(shape, Cylinder):
-            continue
         some = contacts.pairs[rows, 0][contacts.forces[rows, R_N] > 0.0]
-        curvature = shape.curvature(bodies.radius[some])
-        if not (sharp := (curvature < bodies.radius[some]) & (curvature > 0.0)).any():
+        curvature = wall.shape.curvature(bodies.radius[some])
+        if curvature is None or not (sharp := (curvature < bodies.radius[some]) & (curvature > 0.0)).any():
             continue
         way = dt * (bodies.motion[some, V] - bodies.motion[row, V])
-        across = np.linalg.norm(way - (way @ shape.axis)[:, None] * shape.axis, axis=1)
-        farthest = float((across[sharp] / curvature[sharp]).max())
+        farthest = float((wall.shape.around(way)[sharp] / curvature[sharp]).max())
         if farthest > most:
             most, where = farthest, wall.name
     return most, where

@@ -12,7 +12,7 @@ from ..detect.neighbours import Neighbours
 from ..model.bodies import Bodies, top_speed
 from ..model.columns import V_X, V_Y, V_Z, V, X, Y, Z
 from ..model.deforming import strain_rates
-from ..model.shapes import Cylinder, Plane
+from ..model.shapes import Plane
 from ..model.time_functions import values
 from ..model.vectors import difference, to_image
 from ..model.walls import Drive, Wall
@@ -141,7 +141,7 @@ class AutoStep:
             least = _wall_limit(
                 listed.grains, gap, normal, before, bodies.motion, start, own,
                 AT_REST if flat else wall.surface_velocity(AT_REST[0], bodies.position[listed.grains]),
-                flat, self.travel * min(smallest, _thickness(wall)), rate, least,
+                flat, self.travel * min(smallest, wall.shape.thickness), rate, least,
             )  # fmt: skip
         return max(least, self.shortest)
 
@@ -163,12 +163,6 @@ def _load(wall: Wall, bodies: Bodies) -> float:
     if wall.stress is None or wall.load:
         return wall.load
     return wall.stress.value(0.0) * wall.present_area(bodies.walls)
-
-
-def _thickness(wall: Wall) -> float:
-    """m, the radius of a rod, by which it bends away from grains; infinite for other walls."""
-    shape = wall.shape
-    return shape.radius if isinstance(shape, Cylinder) and not shape.inside else math.inf
 
 
 def _pull(bodies: Bodies) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..laws.names import LAWS
+from ..laws import LAWS
 from ..model.law import Law
 from ..runtime.registry import OWN, UnknownName
 from .errors import TrajectoryError
@@ -16,7 +16,7 @@ Tables = dict[str, NDArray[np.float64]]
 
 
 def describe(laws: list[Law]) -> list[str]:
-    """Names of the laws, see laws/names.py; own.CLASS of those that have none."""
+    """Names of the laws, see laws/__init__.py; own.CLASS of those that have none."""
     return [LAWS.word_of(law) for law in laws]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.shapes import SHAPES
+from ..model.shapes import SHAPES, Shape
 from ..model.time_functions import rebuild_time_function, rebuild_time_functions, words_of
 from ..model.walls import Drive, Wall
 from ..runtime.registry import UnknownName
@@ -27,14 +27,14 @@ def describe(walls: list[Wall]) -> str:
 
 
 def placement(walls: list[Wall]) -> dict[str, Array]:
-    """Arrays (walls, 3): a point of each wall (m), its normal or axis, the first side of a plate, the centre of
+    """Arrays (walls, 3): a point of each wall (m), its normal or axis, its other direction if any, the centre of
     rotation (m; not a number where it turns about its own point), the spin (rad/s) and the load (N) of the step."""
     nowhere, zero = np.full(3, math.nan), np.zeros(3)
-    shapes: list[Any] = [wall.shape for wall in walls]
+    shapes = [wall.shape for wall in walls]
     return {
         "wall_point": _rows([shape.point for shape in shapes]),
-        "wall_normal": _rows([shape.axis if hasattr(shape, "axis") else shape.normal for shape in shapes]),
-        "wall_along": _rows([getattr(shape, "along", zero) for shape in shapes]),
+        "wall_normal": _rows([_direction(shape, 0) for shape in shapes]),
+        "wall_along": _rows([_direction(shape, 1) for shape in shapes]),
         "wall_about": _rows([nowhere if wall.drive.about is None else wall.drive.about for wall in walls]),
         "wall_spin": _rows([wall.drive.spin for wall in walls]),
         "wall_load": _rows([wall.load * wall.normal if wall.guided else zero for wall in walls]),
@@ -51,7 +51,7 @@ def rebuild(text: str, at: dict[str, Array]) -> list[Wall]:
 
 
 def _describe(wall: Wall) -> dict[str, Any]:
-    shape: Any = wall.shape
+    shape = wall.shape
     words: dict[str, Any] = {"name": wall.name, "shape": SHAPES.word_of(shape), "material": int(wall.material)}
     words |= shape.words()
     if wall.guided:
@@ -113,6 +113,11 @@ def _rebuild(words: dict[str, Any], at: dict[str, Array]) -> Wall:
         stress=stress,
         area=area if isinstance(area, float) else tuple(area),
     )
+
+
+def _direction(shape: Shape, number: int) -> Array:
+    """(3,), zero if the shape has fewer."""
+    return getattr(shape, shape.directions[number]) if number < len(shape.directions) else np.zeros(3)
 
 
 def _vector(numbers: Any) -> Array:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.shapes import Cylinder, Plane, Plate, sideways
+from ..model.shapes import Plane
 from ..model.walls import Wall
 from ..trajectory.frame import Frame
 from .images import corners, shown
@@ -72,22 +72,12 @@ def _box_of(frame: Frame) -> Box:
 
 def _marks(wall: Wall, box: Box) -> Iterator[Array]:
     """Points of a wall that ought to be seen."""
-    shape: Any = wall.shape
+    shape = wall.shape
     middle = 0.5 * (box.low + box.high)
     if isinstance(shape, Plane):
         away = float((middle - shape.point) @ shape.normal)
         foot = middle - away * shape.normal
         if abs(away) < 1.5 * box.diagonal and np.abs(shape.normal).max() > 0.999:
             yield foot
-    elif isinstance(shape, Plate):
-        across = np.cross(shape.normal, shape.along)
-        for a, b in product((-1.0, 1.0), repeat=2):
-            yield shape.point + a * shape.half[0] * shape.along + b * shape.half[1] * across
-    elif isinstance(shape, Cylinder):
-        side = sideways(shape.axis)
-        other = np.cross(shape.axis, side)
-        half = shape.half
-        centre = shape.point if np.isfinite(half) else shape.point + ((middle - shape.point) @ shape.axis) * shape.axis
-        end = (half if np.isfinite(half) else 0.0) * shape.axis
-        for angle, along in product(np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False), (-1.0, 1.0)):
-            yield centre + along * end + shape.radius * (np.cos(angle) * side + np.sin(angle) * other)
+    else:
+        yield from shape.marks(middle)

@@ -12,7 +12,8 @@ from matplotlib.patches import Circle, Polygon
 from numpy.typing import NDArray
 
 from ..model.columns import X, Y
-from ..model.shapes import Cylinder, Plane, Plate
+from ..model.shapes import Plane
+from ..model.shapes.outline import Line
 from ..model.walls import Wall
 from .extent import Box
 
@@ -34,14 +35,13 @@ def wall_artists(walls: list[Wall], box: Box) -> Iterator[Artist]:
                 yield Polygon(np.vstack([line, line[::-1] + back]), color=PISTON, lw=0, zorder=4, gid=wall.name)
             else:
                 yield _line(line, 1.5, wall.name)
-        elif isinstance(shape, Plate):
-            line = shape.point[:2] + np.outer([-shape.half[0], shape.half[0]], shape.along[:2])
-            yield _line(line, 2.4, wall.name)
-        elif isinstance(shape, Cylinder):
-            fill = "none" if shape.inside else "#b5b5b5"
-            yield Circle(
-                tuple(shape.point[:2]), shape.radius, ec=WALL, fc=fill, lw=1.8, zorder=4, gid=wall.name
-            )  # fmt: skip
+            continue
+        for part in shape.lines():
+            if isinstance(part, Line):
+                yield _line(part.points, 2.4, wall.name)
+            else:
+                fill = "#b5b5b5" if part.solid else "none"
+                yield Circle(tuple(part.centre[:2]), part.radius, ec=WALL, fc=fill, lw=1.8, zorder=4, gid=wall.name)
 
 
 def _line(line: Array, width: float, name: str) -> Line2D:

@@ -7,34 +7,33 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.shapes import Cylinder, Plane, Plate, sideways
+from ..model.shapes import Plane, Shape, sideways
+from ..model.shapes.outline import HalfSpace
 from ..model.walls import Wall
 from .extent import Box
 
 Array = NDArray[Any]
-FACETS = 72  # of a cylinder
 
 
 def wall_sheets(walls: list[Wall], box: Box) -> tuple[list[Array], list[tuple[Array, bool]]]:
     """Polygons (k, 3) and rims (k, 3) with True for those of a piston.
 
-    Planes are cut to the box and to each other; those across an endless tube are its ends.
+    Planes are cut to the box, to each other and by shapes that they end, as they do an endless tube.
     """
-    sheets, rims = [], []
-    planes = [wall.shape for wall in walls if isinstance(wall.shape, Plane)]
-    tubes = [shape for shape in (wall.shape for wall in walls) if isinstance(shape, Cylinder) and shape.inside]
-    tubes = [tube for tube in tubes if not np.isfinite(tube.half)]
+    sheets: list[Array] = []
+    rims: list[tuple[Array, bool]] = []
+    shapes = [wall.shape for wall in walls]
+    planes = [HalfSpace(shape.point, shape.normal) for shape in shapes if isinstance(shape, Plane)]
     for wall in walls:
-        shape: Any = wall.shape
-        if isinstance(shape, Cylinder):
-            facets, circles = _cylinder(shape, planes, box)
-            sheets += facets
-            rims += [(circle, False) for circle in circles]
+        if isinstance(wall.shape, Plane):
+            sheet = _plane(HalfSpace(wall.shape.point, wall.shape.normal), planes, shapes, box)
+            if len(sheet):
+                sheets.append(sheet)
+                rims.append((np.vstack([sheet, sheet[:1]]), wall.guided))
             continue
-        sheet = _plate(shape) if isinstance(shape, Plate) else _plane(shape, planes, tubes, box)
-        if len(sheet):
-            sheets.append(sheet)
-            rims.append((np.vstack([sheet, sheet[:1]]), wall.guided))
+        drawn = wall.shape.sheets(box.corners(), planes)
+        sheets += drawn.faces
+        rims += [(rim, False) for rim in drawn.rims]
     return sheets, rims
 
 
@@ -51,7 +50,7 @@ def cut(polygon: Array, point: Array, normal: Array) -> Array:
     return np.array(kept).reshape(-1, 3)
 
 
-def _plane(plane: Plane, planes: list[Plane], tubes: list[Cylinder], box: Box) -> Array:
+def _plane(plane: HalfSpace, planes: list[HalfSpace], shapes: list[Shape], box: Box) -> Array:
     side = sideways(plane.normal)
     other = np.cross(plane.normal, side)
     middle = 0.5 * (box.low + box.high)
@@ -61,44 +60,10 @@ def _plane(plane: Plane, planes: list[Plane], tubes: list[Cylinder], box: Box) -
     for axis in np.eye(3):
         sheet = cut(cut(sheet, box.low, axis), box.high, -axis)
     for another in planes:
-        if another is not plane and len(sheet) and abs(another.normal @ plane.normal) < 1.0 - 1e-9:
+        if len(sheet) and abs(another.normal @ plane.normal) < 1.0 - 1e-9:
             part = cut(sheet, another.point, another.normal)
             sheet = part if len(part) > 2 else sheet
-    for tube in tubes:
-        if _across(plane, tube):
-            for spoke in _ring(tube)[:-1] - tube.point:
-                sheet = cut(sheet, tube.point + spoke, -spoke)
+    for shape in shapes:
+        for point, normal in shape.cuts(plane):
+            sheet = cut(sheet, point, normal)
     return sheet
-
-
-def _plate(plate: Plate) -> Array:
-    along, across = plate.half[0] * plate.along, plate.half[1] * np.cross(plate.normal, plate.along)
-    return plate.point + np.array([along + across, across - along, -along - across, along - across])
-
-
-def _cylinder(cylinder: Cylinder, planes: list[Plane], box: Box) -> tuple[list[Array], list[Array]]:
-    """Facets of the side and the two circles at the ends; an infinite one ends at planes across it, or with the box."""
-    along = (box.corners() - cylinder.point) @ cylinder.axis
-    first, last = max(-cylinder.half, along.min()), min(cylinder.half, along.max())
-    if cylinder.inside and not np.isfinite(cylinder.half):
-        for plane in planes:
-            if _across(plane, cylinder):
-                end = float((plane.point - cylinder.point) @ cylinder.axis)
-                first, last = (max(first, end), last) if plane.normal @ cylinder.axis > 0.0 else (first, min(last, end))
-    ring = _ring(cylinder)
-    lower, upper = ring + first * cylinder.axis, ring + last * cylinder.axis
-    facets = [np.array([lower[k], lower[k + 1], upper[k + 1], upper[k]]) for k in range(FACETS)]
-    if not cylinder.inside:
-        facets += [lower[:-1], upper[:-1]]
-    return facets, [lower, upper]
-
-
-def _ring(cylinder: Cylinder) -> Array:
-    """(FACETS + 1, 3) points on the circle around the point of a cylinder; the last is the first."""
-    side = sideways(cylinder.axis)
-    angle = np.linspace(0.0, 2.0 * np.pi, FACETS + 1)[:, None]
-    return cylinder.point + cylinder.radius * (np.cos(angle) * side + np.sin(angle) * np.cross(cylinder.axis, side))
-
-
-def _across(plane: Plane, tube: Cylinder) -> bool:
-    return bool(abs(plane.normal @ tube.axis) > 1.0 - 1e-9)

@@ -5,13 +5,22 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...model.shapes import SHAPES, Cylinder, Plane, Plate
+import numpy as np
+
+from ...model.shapes import SHAPES, Cylinder, Plane, Plate, Shape
+from ...model.shapes.outline import Line, ring
 from ...model.walls import Wall
 from ...trajectory.frame import Frame
 
+UP = np.array([0.0, 0.0, 1.0])
+
 
 def wall_words(walls: list[Wall]) -> list[dict[str, Any]]:
-    """One dictionary per wall: shape, place and size; an infinite length is left out."""
+    """One dictionary per wall: shape, place and size; an infinite length is left out.
+
+    The page cuts planes and endless cylinders to what is in view. Of other shapes it gets what they are drawn of: lines
+    and faces, as seen from their point.
+    """
     return [_words(wall) for wall in walls]
 
 
@@ -42,7 +51,17 @@ def _words(wall: Wall) -> dict[str, Any]:
         words |= {"axis": _numbers(shape.axis), "radius": shape.radius, "inside": shape.inside}
         if math.isfinite(shape.half):
             words["half"] = [shape.half]
+    if not isinstance(shape, (Plane, Plate, Cylinder)):
+        words |= _drawing(shape)
     return words
+
+
+def _drawing(shape: Shape) -> dict[str, Any]:
+    """Lines and faces in 2D and 3D; the page takes those of its dimension."""
+    flat = [part.points if isinstance(part, Line) else ring(part.centre, UP, part.radius) for part in shape.lines()]
+    solid = shape.sheets(np.array(list(shape.marks(shape.point))), [])
+    parts = {"flat": flat, "rims": solid.rims, "faces": solid.faces}
+    return {key: [[_numbers(point - shape.point) for point in part] for part in some] for key, some in parts.items()}
 
 
 def _numbers(values: Any) -> list[float]:
