@@ -32,7 +32,8 @@ def check(study: Study) -> None:
         problems += combinations(study)
     for name, one in study.measure.items():
         problems += [
-            problem.inside(f"measure.{name}") for problem in mistakes_of(name, one, study.scene_words, study.beside)
+            problem.inside(f"measure.{name}")
+            for problem in mistakes_of(name, one, study.scene_words, study.beside, kept=study.folder is not None)
         ]
     if problems:
         raise SceneError(problems)
@@ -94,7 +95,7 @@ def of_point(study: Study, problem: Problem, point: dict[str, Any], times: int, 
     """A mistake of the scene, told as one of the study."""
     tables = {"vary": study.vary, "points": study.points[0] if study.points else {}, "set": study.set}
     named = next((f"{table}.{name}" for table, names in tables.items() for name in names if name == problem.place), "")
-    if named:  # a name that leads nowhere
+    if named and times == total:  # a name that leads nowhere, or one that is wrong with every value
         return Problem(named, problem.value, problem.message)
     place = next((f"{key}.{name}" for key, names in tables.items() for name in names if leads(name, problem.place)), "")
     if times == total and not place:

@@ -108,10 +108,16 @@ def code_of(one: Measured, folder: Path) -> str:
     return _digest(file.read_bytes()) if ":" in one.of and not one.of_column and file.is_file() else ""
 
 
-def mistakes_of(name: str, one: Measured, words: Mapping[str, Any], folder: Path) -> Iterator[Problem]:
-    """What can be told of a measure before anything runs. words : of a scene"""
+def mistakes_of(name: str, one: Measured, words: Mapping[str, Any], folder: Path, *, kept: bool) -> Iterator[Problem]:
+    """What can be told of a measure before anything runs.
+
+    words : of a scene
+    kept  : whether the study was read from its folder, where results of functions that are elsewhere may be read
+    """
     yield from one.mistakes()
     try:
+        if kept and isinstance(one.of, str) and ":" in one.of and not one.of_column:
+            return
         if one.of_column:
             compile_columns(one.of[len("column:") :], columns_of(words))
         else:

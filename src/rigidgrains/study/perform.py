@@ -18,7 +18,7 @@ from ..trajectory.reader import Trajectory
 from .alone import alone
 from .folder import SCENE, Job
 from .measures import evaluate
-from .result import TRAJECTORY, Result, add_times, read_result, wanted_of
+from .result import TRAJECTORY, Result, add_times, read_result, same, wanted_of
 
 if TYPE_CHECKING:
     from ..simulation.simulation import Simulation
@@ -103,7 +103,7 @@ def _measure(job: Job, result: Result) -> None:
     wanted = wanted_of(job)
     with Trajectory(job.place / TRAJECTORY) as trajectory:
         for name, one in job.measures.items():
-            if result.measures.get(name, {}).get("of") == wanted[name]:
+            if name in result.measures and same(result.measures[name]["of"], wanted[name]):
                 continue
             value, error = None, ""
             try:

@@ -36,7 +36,7 @@ class Result:
         if self.error:
             return "begun" if self.again else "failed"
         told = [self.measures.get(name) for name in job.measures]
-        if any(one is None or one["of"] != wanted for one, wanted in zip(told, wanted_of(job).values())):
+        if not all(one is not None and same(one["of"], wanted) for one, wanted in zip(told, wanted_of(job).values())):
             return "begun"
         return "unmeasured" if any(one and one["error"] for one in told) else "done"
 
@@ -60,6 +60,11 @@ class Result:
 def wanted_of(job: Job) -> dict[str, dict[str, Any]]:
     """What each measure of the study is made of now."""
     return {name: {**one.words(), "code": code_of(one, job.folder)} for name, one in job.measures.items()}
+
+
+def same(there: dict[str, Any], wanted: dict[str, Any]) -> bool:
+    """Whether a measure is the one that is wanted; code that cannot be seen from here is taken to be the same."""
+    return there == wanted or (not wanted["code"] and {**there, "code": ""} == wanted)
 
 
 def read_result(job: Job) -> Result | None:
