@@ -32,6 +32,8 @@ def test_status_table_plot_and_export(run):
     assert "±" in table
     runs = cli(run, "study", "table", "box", "--runs").stdout.strip().splitlines()
     assert len(runs) == 9
+    assert {len(line.split()) for line in runs} == {len(runs[0].split()) - 1, len(runs[0].split())}  # no error told
+    assert "…" not in "".join(runs)
     cli(run, "study", "plot", "box", "z,height", "--against", "grains.sand.radius", "--hue", "friction", "-o", "z.svg")
     picture = (run / "z.svg").read_text()
     assert picture.startswith("<?xml")

@@ -114,9 +114,6 @@ def table(folder: Path, /, *, runs: Switch = False) -> None:
     runs
         A row for each run. Default: one for each point, means and standard errors over replicas.
     """
-    from rich.table import Table
-    from rich.text import Text
-
     from ..study.means import means_of
     from ..study.table import write_tables
 
@@ -126,12 +123,9 @@ def table(folder: Path, /, *, runs: Switch = False) -> None:
         head, body = means_of(found, rows)
         if runs:
             head, body = list(rows[0]), [[_cell(value) for value in row.values()] for row in rows]
-        shown = Table(box=None, pad_edge=False)
-        for name in head:
-            shown.add_column(Text(name), no_wrap=name != "error", justify="right")
-        for cells in body:
-            shown.add_row(*(Text(cell) for cell in cells))
-        out.print(shown)
+        widths = [max(len(row[k]) for row in [head, *body]) for k in range(len(head))]
+        for row in [head, *body]:  # whole, however long the lines are: they may go into a pipe
+            out.print(plain("  ".join(cell.rjust(width) for cell, width in zip(row, widths))), soft_wrap=True)
 
 
 @study.command

@@ -48,11 +48,17 @@ def _read(node: ast.AST, known: list[str]) -> Evaluated:
         return lambda columns: np.asarray(number)
     if isinstance(node, ast.BinOp) and type(node.op) in BINARY:
         both, left, right = BINARY[type(node.op)], _read(node.left, known), _read(node.right, known)
-        return lambda columns: both(left(columns), right(columns))
+        return lambda columns: _quiet(both, left(columns), right(columns))
     if isinstance(node, ast.UnaryOp) and type(node.op) in UNARY:
         one, part = UNARY[type(node.op)], _read(node.operand, known)
         return lambda columns: one(part(columns))
     if isinstance(node, ast.Call) and ast.unparse(node.func) in FUNCTIONS and len(node.args) == 1 and not node.keywords:
         function, part = FUNCTIONS[ast.unparse(node.func)], _read(node.args[0], known)
-        return lambda columns: function(part(columns))
+        return lambda columns: _quiet(function, part(columns))
     raise ValueError(f"may hold columns, numbers, + - * / **, brackets, {', '.join(FUNCTIONS)} only")
+
+
+def _quiet(function: Callable[..., Any], *parts: Any) -> Any:
+    """What has no value is NaN, without a word."""
+    with np.errstate(all="ignore"):
+        return function(*parts)

@@ -34,9 +34,9 @@ KNOWN = sorted(
 def evaluate(name: str, one: Measured, trajectory: Trajectory, folder: Path) -> float:
     """The number that a run has; ValueError if there is none to take."""
     if one.of_column:
-        history = trajectory.history
-        rows = np.broadcast_to(compile_columns(one.of[len("column:") :], history)(history), history["time"].shape)
-        values = rows[one.inside(history["time"])]
+        history, counts = trajectory.history, one.inside(trajectory.history["time"])
+        rows = {name: column[counts] for name, column in history.items()}
+        values = np.broadcast_to(compile_columns(one.of[len("column:") :], rows)(rows), rows["time"].shape)
     else:
         function = find(name, one, folder)
         if one.gets == "trajectory":

@@ -65,9 +65,9 @@ class Study(Section):
         if path is not None and words:
             raise TypeError("Study() takes a path or words, not both")
         origin, folder, beside = None, None, Path()
-        if path is not None:
-            words, origin, folder, beside = read.study_file(Path(path))
         try:
+            if path is not None:
+                words, origin, folder, beside = read.study_file(Path(path))
             super().__init__(**words)
             self._origin, self._folder, self._beside = origin, folder, beside
             self._scene_words, self._scene_origin = read.scene_words(self.scene, beside)
