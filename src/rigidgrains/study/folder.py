@@ -48,7 +48,7 @@ def prepare(study: Study, folder: Path) -> None:
     """Make the folder, with all that is needed to go on from it; an earlier version of the study is replaced."""
     if folder.exists() and not (folder / STUDY).is_file() and taken(folder):
         raise OutputError(f"{folder} is not empty and holds no study; choose another folder with --output")
-    if study.folder is not None and folder.samefile(study.folder):
+    if study.folder is not None and folder.resolve() == study.folder.resolve():
         return
     try:
         (folder / RUNS).mkdir(parents=True, exist_ok=True)

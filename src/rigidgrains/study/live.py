@@ -46,6 +46,7 @@ class LiveTable(Watcher):
     def __init__(self, console: Console, *, now: Callable[[], float] = clock.monotonic) -> None:
         self._console, self._now = console, now
         self._running: dict[str, tuple[float, float]] = {}  # when it began, share
+        self._over: set[str] = set()
         self._counts: Counter[str] = Counter()
         self._past: deque[float] = deque()
         self._stopping = False
@@ -65,10 +66,13 @@ class LiveTable(Watcher):
         self.progress(label, 0.0)
 
     def progress(self, label: str, share: float) -> None:
+        if label in self._over:  # a word that was on its way
+            return
         self._running[label] = (self._running.get(label, (self._now(), 0.0))[0], share)
         self._log()
 
     def ended(self, label: str, state: str) -> None:
+        self._over.add(label)
         self._running.pop(label, None)
         self._counts[state] += 1
         self._past.append(self._now())
@@ -110,7 +114,7 @@ class LiveTable(Watcher):
         table = Table(box=None, pad_edge=False, caption=self.line(), caption_justify="left", caption_style="bold")
         for name in ("run", "", "", "time"):
             table.add_column(name, no_wrap=True)
-        running = sorted(self._running.items(), key=lambda one: one[1][0])
+        running = sorted(self._running.copy().items(), key=lambda one: one[1][0])  # others change it meanwhile
         for label, (began, share) in running[:SHOWN]:
             bar = ProgressBar(total=1.0, completed=share, width=24)
             table.add_row(Text(label[:60]), bar, f"{math.floor(100 * share):3d} %", _clock(self._now() - began))
