@@ -169,7 +169,7 @@ def test_a_scheduler_elsewhere_and_one_that_is_not_there(tmp_path):
     from distributed import LocalCluster
 
     path = write(tmp_path, study=FEW)
-    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster:
         told = cli(tmp_path, "study", "run", path, "-o", "runs", "--cluster", cluster.scheduler_address).stdout
     assert "2 runs: 2 done" in told
     told = cli(tmp_path, "study", "run", path, "-o", "other", "--cluster", "tcp://127.0.0.1:9", check=2).stderr

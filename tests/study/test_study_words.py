@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import tomllib
+
 import numpy as np
 import pytest
 from studied import BALL, STUDY, falling, write
 
 import rigidgrains as rg
+from rigidgrains.gallery import scene_text, scenes
+from rigidgrains.scene.toml import write_toml
+from rigidgrains.study.grid import run_words
+from rigidgrains.study.read import words_of_scene
 
 CELL = {**BALL, "gravity": [0, 0], "cell": {"lower": [0, 0], "upper": [3, 3]}}
 
@@ -188,3 +194,29 @@ def test_files_that_are_no_studies(tmp_path, name, told):
 
 def test_columns_of_a_cell_are_known():
     assert rg.Study(scene=CELL, measure={"mu": "column:-shear_stress / pressure"}).measure["mu"].taken == "last"
+
+
+def test_a_scene_made_in_python_is_the_same_as_its_words():
+    scene = rg.Scene(dimension=2, gravity=(0, -10), run={"dt": 1e-3, "steps": 20}, output={"frame_every": 1000})
+    scene.add_grains(name="ball", positions=[(0, 1)], radius=0.1, density=100)
+    one, other = (
+        rg.Study(scene=scene, vary={"friction": [0.1, 0.2]}),
+        rg.Study(scene=BALL, vary={"friction": [0.1, 0.2]}),
+    )
+    assert run_words(one, one.runs[1]) == run_words(other, other.runs[1])
+
+
+@pytest.mark.parametrize("name", sorted(scenes()))
+def test_scenes_of_the_gallery_survive_being_written(name):
+    """What Python says of a scene is what its file says."""
+    words = tomllib.loads(scene_text(name))
+    again = rg.Scene(**tomllib.loads(write_toml(words_of_scene(rg.Scene(**words)))))
+    options = {"warnings": False}
+    assert again.model_dump_json(**options) == rg.Scene(**words).model_dump_json(**options)
+
+
+def test_a_function_of_time_in_python_is_refused():
+    scene = rg.Scene(dimension=2, gravity=(0, lambda t: -t), run={"dt": 1e-3, "steps": 20})
+    scene.add_grains(positions=[(0, 1)], radius=0.1)
+    with pytest.raises(rg.StudyError, match="scene"):
+        rg.Study(scene=scene)

@@ -92,7 +92,7 @@ def _local(number: int) -> Iterator[Any]:
         threads_per_worker=1,
         processes=True,
         memory_limit=0,
-        dashboard_address=None,
+        dashboard_address=":0",
         silence_logs=logging.CRITICAL,
         env=ONE_THREAD,
         preload=["rigidgrains.study.worker"],

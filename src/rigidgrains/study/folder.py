@@ -15,6 +15,7 @@ from ..files.outputs import OutputError, taken, whole
 from ..scene.change import read_name
 from ..scene.toml import write_toml
 from .grid import Run, label_of, mark_of, run_words
+from .measures import code_of
 from .read import STUDY
 from .words import Measured
 
@@ -29,6 +30,7 @@ class Job:
     """What a worker needs to know of one run.
 
     folder : of the study; label : name of the run's own folder in it; text : its scene in TOML
+    wanted : words of each measure and the mark of its code, by which a result is known to be of it
     stop   : file that tells, once it is there, that the study shall stop
     """
 
@@ -37,6 +39,7 @@ class Job:
     mark: str
     text: str
     measures: dict[str, Measured]
+    wanted: dict[str, dict[str, Any]]
     stop: Path
 
     @property
@@ -73,17 +76,18 @@ def prepare(study: Study, folder: Path) -> None:
 
 def jobs_of(study: Study, folder: Path, stop: Path | None = None) -> list[tuple[Run, Job]]:
     """All runs with what their workers need."""
-    found, seen = [], {}
+    wanted = {name: {**one.words(), "code": code_of(one, folder)} for name, one in study.measure.items()}
+    found = []
     for run in study.runs:
         words = run_words(study, run)
         files = [table for table in words.get("grains", []) if isinstance(table, dict) and "file" in table]
-        digests = {table["file"]: stored_name(Path(table["file"])) for table in files}
-        mark = mark_of(words, digests)
+        stored = {table["file"]: stored_name(Path(table["file"])) for table in files}
+        mark = mark_of(words, stored)
         for table in files:
-            table["file"] = os.path.join("..", "..", digests[table["file"]])
-        label = label_of(run, mark)
-        seen[label] = run
-        found.append((run, Job(folder, label, mark, write_toml(words), study.measure, stop or folder / "stop")))
+            table["file"] = os.path.join("..", "..", stored[table["file"]])
+        text = write_toml(words)
+        job = Job(folder, label_of(run, mark), mark, text, study.measure, wanted, stop or folder / "stop")
+        found.append((run, job))
     return found
 
 

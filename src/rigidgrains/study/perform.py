@@ -18,7 +18,7 @@ from ..trajectory.reader import Trajectory
 from .alone import alone
 from .folder import SCENE, Job
 from .measures import evaluate
-from .result import TRAJECTORY, Result, add_times, read_result, same, wanted_of
+from .result import TRAJECTORY, Result, add_times, read_result, same
 
 if TYPE_CHECKING:
     from ..simulation.simulation import Simulation
@@ -100,17 +100,16 @@ def _has_ended(file: Path) -> bool:
 
 def _measure(job: Job, result: Result) -> None:
     """Measure what is wanted and not there yet."""
-    wanted = wanted_of(job)
     with Trajectory(job.place / TRAJECTORY) as trajectory:
         for name, one in job.measures.items():
-            if name in result.measures and same(result.measures[name]["of"], wanted[name]):
+            if name in result.measures and same(result.measures[name]["of"], job.wanted[name]):
                 continue
             value, error = None, ""
             try:
                 value = evaluate(name, one, trajectory, job.folder)
             except Exception as problem:
                 error = _one_line(problem, job)
-            result.measures[name] = {"of": wanted[name], "value": value, "error": error}
+            result.measures[name] = {"of": job.wanted[name], "value": value, "error": error}
 
 
 class Asked(Interrupt):

@@ -10,8 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from ..scene import Scene
 from ..scene.errors import ABSENT, Origin, Problem, SceneError
 from ..scene.load import find_files, line_numbers, read_text
+from ..scene.scene import LISTS, SINGLES
+from ..scene.toml import plain
 from .words import Measured, Range
 
 STUDY = "study.toml"
@@ -31,9 +34,11 @@ def study_file(path: Path) -> tuple[dict[str, Any], Origin, Path | None, Path]:
 
 
 def scene_words(scene: Any, beside: Path) -> tuple[dict[str, Any], Origin | None]:
-    """Words of the scene, from a file or a table, and the file they were read from."""
+    """Words of the scene, from a file, a table or a Scene, and the file they were read from."""
     origin, words = None, scene
-    if isinstance(scene, Mapping):
+    if isinstance(scene, Scene):
+        words = words_of_scene(scene)
+    elif isinstance(scene, Mapping):
         words = copy.deepcopy(dict(scene))
     elif isinstance(scene, (str, Path)) and str(scene):
         words, origin = words_of(beside / scene)
@@ -42,6 +47,20 @@ def scene_words(scene: Any, beside: Path) -> tuple[dict[str, Any], Origin | None
         raise SceneError([Problem("scene", scene, "must be the name of a scene file, or a table with its words")])
     find_files(words, beside)
     return words, origin
+
+
+def words_of_scene(scene: Scene) -> dict[str, Any]:
+    """What was said of a scene in Python, as in a file; functions of time that are Python code cannot be."""
+    options: dict[str, Any] = {"exclude_unset": True, "exclude_none": True, "warnings": False}
+    try:
+        words = scene.model_dump(exclude={*LISTS, *SINGLES}, **options)
+        words |= {key: [row.model_dump(**options) for row in rows] for key, rows in scene.tables().items() if rows}
+        single = {key: getattr(scene, key) for key in SINGLES if key in scene.model_fields_set}
+        words |= {key: table.model_dump(**options) for key, table in single.items() if table is not None}
+        return dict(plain(words))
+    except (TypeError, ValueError) as problem:
+        message = f"cannot be written in TOML: {problem}; write functions of time as formulas or tables"
+        raise SceneError([Problem("scene", ABSENT, message)]) from None
 
 
 def words_of(file: Path) -> tuple[dict[str, Any], Origin]:

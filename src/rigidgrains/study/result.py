@@ -10,7 +10,6 @@ from typing import Any
 
 from ..files.outputs import whole
 from .folder import Job
-from .measures import code_of
 
 RESULT, TIMES, TRAJECTORY = "result.json", "times.json", "scene.vtkhdf"
 
@@ -36,7 +35,7 @@ class Result:
         if self.error:
             return "begun" if self.again else "failed"
         told = [self.measures.get(name) for name in job.measures]
-        if not all(one is not None and same(one["of"], wanted) for one, wanted in zip(told, wanted_of(job).values())):
+        if not all(one is not None and same(one["of"], wanted) for one, wanted in zip(told, job.wanted.values())):
             return "begun"
         return "unmeasured" if any(one and one["error"] for one in told) else "done"
 
@@ -55,11 +54,6 @@ class Result:
     def save(self, folder: Path) -> None:
         with whole(folder / RESULT) as part:
             part.write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
-
-
-def wanted_of(job: Job) -> dict[str, dict[str, Any]]:
-    """What each measure of the study is made of now."""
-    return {name: {**one.words(), "code": code_of(one, job.folder)} for name, one in job.measures.items()}
 
 
 def same(there: dict[str, Any], wanted: dict[str, Any]) -> bool:

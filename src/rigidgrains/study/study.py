@@ -41,7 +41,9 @@ class Study(Section):
     _scene_origin: Origin | None = PrivateAttr(default=None)
 
     title: str | None = Field(default=None, strict=True, description="a line about the study")
-    scene: Any = Field(description="the scene: a file in TOML relative to the study, or a table with its words")
+    scene: Any = Field(
+        description="the scene: a file in TOML relative to the study, a table with its words, or a Scene"
+    )
     vary: Annotated[dict[str, list[Any]], PlainValidator(read.varied)] = Field(
         default_factory=dict, description="names of scene keys, each with a list or a range of values"
     )
@@ -108,8 +110,8 @@ class Study(Section):
 
     def words(self) -> dict[str, Any]:
         """As in a study file, with functions by their names."""
-        told = self.model_dump(exclude_unset=True, exclude_none=True, exclude={"measure", "end"})
-        told["scene"] = told["scene"] if isinstance(told["scene"], dict) else str(told["scene"])
+        told = self.model_dump(exclude_unset=True, exclude_none=True, exclude={"scene", "measure", "end"})
+        told["scene"] = str(self.scene) if isinstance(self.scene, (str, Path)) else self.scene_words
         if self.end is not None:
             told["end"] = self.end.model_dump(exclude_none=True)
         if self.measure:
