@@ -7,7 +7,7 @@ import tomllib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from studied import BOX, cli
+from studied import BOX, called
 
 import rigidgrains as rg
 from rigidgrains.scene.change import change, read_assignment, read_name
@@ -135,8 +135,8 @@ def test_run_set_runs_and_keeps_the_changed_scene(tmp_path):
     (tmp_path / "other.toml").write_text(
         bare.replace("dt = 4e-4", "dt = 4e-4\nseed = 4").replace("[0, -9.81]", "[0, -5]")
     )
-    cli(tmp_path, "run", "scene.toml", "-q", "-o", "set", "--set", "gravity=[0, -5]", "--set", "run.seed=4")
-    cli(tmp_path, "run", "other.toml", "-q", "-o", "file")
+    called(tmp_path, "run", "scene.toml", "-q", "-o", "set", "--set", "gravity=[0, -5]", "--set", "run.seed=4")
+    called(tmp_path, "run", "other.toml", "-q", "-o", "file")
     kept = tomllib.loads((tmp_path / "set" / "scene.toml").read_text())
     assert kept == tomllib.loads((tmp_path / "other.toml").read_text())
     with (
@@ -159,5 +159,5 @@ def test_run_set_runs_and_keeps_the_changed_scene(tmp_path):
 )
 def test_run_set_refuses_what_is_wrong(tmp_path, words, told):
     (tmp_path / "scene.toml").write_text(BOX)
-    assert told in cli(tmp_path, "run", "scene.toml", *words, check=2).stderr
+    assert told in called(tmp_path, "run", "scene.toml", *words, check=2).stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["scene.toml"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from studied import STUDY, cli, write
+from studied import STUDY, called, write
 
 import rigidgrains as rg
 from rigidgrains.gallery import studies, study_files
@@ -18,32 +18,34 @@ def run(tmp_path_factory):
     """A folder with a finished study."""
     folder = tmp_path_factory.mktemp("cli")
     write(folder)
-    told = cli(folder, "study", "run", "study.toml", "-o", "box", "--part", "1/1")
+    told = called(folder, "study", "run", "study.toml", "-o", "box", "--part", "1/1")
     assert "8 runs: 8 done" in told.stdout
     return folder
 
 
 def test_status_table_plot_and_export(run):
-    assert "8 runs: 8 done" in cli(run, "study", "status", "box").stdout
-    table = cli(run, "study", "table", "box").stdout
+    assert "8 runs: 8 done" in called(run, "study", "status", "box").stdout
+    table = called(run, "study", "table", "box").stdout
     assert table.split("\n")[0].split() == ["friction", "grains.sand.radius", "runs", "z", "energy", "height"]
     assert len(table.strip().splitlines()) == 5
     assert table.count("2 of 2") == 4
     assert "±" in table
-    runs = cli(run, "study", "table", "box", "--runs").stdout.strip().splitlines()
+    runs = called(run, "study", "table", "box", "--runs").stdout.strip().splitlines()
     assert len(runs) == 9
     assert {len(line.split()) for line in runs} == {len(runs[0].split()) - 1, len(runs[0].split())}  # no error told
     assert "…" not in "".join(runs)
-    cli(run, "study", "plot", "box", "z,height", "--against", "grains.sand.radius", "--hue", "friction", "-o", "z.svg")
+    called(
+        run, "study", "plot", "box", "z,height", "--against", "grains.sand.radius", "--hue", "friction", "-o", "z.svg"
+    )
     picture = (run / "z.svg").read_text()
     assert picture.startswith("<?xml")
-    cli(run, "study", "plot", "box")
+    called(run, "study", "plot", "box")
     assert (run / "box/plot.png").read_bytes().startswith(b"\x89PNG")
-    assert "exists and is left alone" in cli(run, "study", "plot", "box", "-o", "z.svg", check=2).stderr
+    assert "exists and is left alone" in called(run, "study", "plot", "box", "-o", "z.svg", check=2).stderr
 
 
 def test_the_page_has_table_plots_and_links_to_pages_of_the_runs(run):
-    cli(run, "study", "export", "box")
+    called(run, "study", "export", "box")
     page = (run / "box/study.html").read_text()
     links = re.findall(r'href="([^"]+)"', page)
     assert len(links) == 8
@@ -64,7 +66,7 @@ def test_export_for_other_programs(run):
     import xarray
 
     for name in ("t.csv", "t.parquet", "t.nc"):
-        cli(run, "study", "export", "box", "-o", name)
+        called(run, "study", "export", "box", "-o", name)
     table = rg.Study(run / "box").table()
     with xarray.open_dataset(run / "t.nc", engine="scipy") as read:
         assert read["z_mean"].values == pytest.approx(table["z_mean"].values, rel=0)
@@ -90,14 +92,14 @@ def test_export_for_other_programs(run):
     ],
 )
 def test_mistakes_on_the_command_line(run, words, told):
-    assert told in " ".join(cli(run, "study", *words, check=2).stderr.split())
+    assert told in " ".join(called(run, "study", *words, check=2).stderr.split())
 
 
 def test_check_tells_how_many_runs(tmp_path):
     path = write(tmp_path)
-    assert "8: 4 points, 2 replicas" in cli(tmp_path, "study", "check", path).stdout
+    assert "8: 4 points, 2 replicas" in called(tmp_path, "study", "check", path).stdout
     path.write_text(STUDY.replace("[0.1, 0.5]", "[0.1, -0.5]"))
-    told = cli(tmp_path, "study", "check", path, check=2).stderr
+    told = called(tmp_path, "study", "check", path, check=2).stderr
     assert "vary.friction (line 7): at friction = -0.5" in told
 
 
@@ -113,10 +115,10 @@ def test_studies_of_the_gallery_are_sound(tmp_path, name):
 
 
 def test_new_writes_a_study(tmp_path):
-    assert "packing" in cli(tmp_path, "study", "new", "--list").stdout
-    cli(tmp_path, "study", "new", "repose")
+    assert "packing" in called(tmp_path, "study", "new", "--list").stdout
+    called(tmp_path, "study", "new", "repose")
     assert sorted(path.name for path in (tmp_path / "repose").iterdir()) == ["scene.toml", "slope.py", "study.toml"]
-    assert "left alone" in cli(tmp_path, "study", "new", "repose", check=2).stderr
+    assert "left alone" in called(tmp_path, "study", "new", "repose", check=2).stderr
 
 
 @pytest.mark.parametrize(

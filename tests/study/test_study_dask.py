@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from studied import STUDY, cli, write
+from studied import STUDY, called, cli, write
 
 import rigidgrains as rg
 
@@ -201,9 +201,9 @@ def test_workers_are_jobs_of_a_queue(tmp_path, monkeypatch, kind):
 
 def test_options_of_a_queue_are_checked(tmp_path):
     path = write(tmp_path, study=FEW)
-    told = cli(tmp_path, "study", "run", path, "--slurm", "queue", check=2).stderr
+    told = called(tmp_path, "study", "run", path, "--slurm", "queue", check=2).stderr
     assert "--slurm queue is no option; write it like --slurm queue=long" in told
-    told = cli(tmp_path, "study", "run", path, "--slurm", "quue=long", check=2).stderr
+    told = called(tmp_path, "study", "run", path, "--slurm", "quue=long", check=2).stderr
     assert "quue" in told
     assert "dask_jobqueue.SLURMCluster" in told
     assert not (tmp_path / "study" / "runs").exists()

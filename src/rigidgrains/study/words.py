@@ -101,7 +101,12 @@ class Measured(Section):
 
     def mistakes(self, dimension: int = 0) -> Iterator[Problem]:
         early, late = self.since, self.to
-        if early is not None and type(early) is type(late) and seconds(early, 1.0) > seconds(late, 1.0):
+        if (
+            early is not None
+            and late is not None
+            and type(early) is type(late)
+            and seconds(early, 1.0) > seconds(late, 1.0)
+        ):
             yield Problem("from", early, f"must not be later than to = {late}; swap them")
         over = [
             name for name, value in (("take", self.take), ("from", self.since), ("to", self.to)) if value is not None
