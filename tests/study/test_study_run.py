@@ -127,9 +127,9 @@ def test_a_folder_can_be_opened_and_gone_on_with(tmp_path):
 
 
 def test_a_failed_run_is_a_row_and_not_the_end(tmp_path):
-    """90 disks do not fit into the region: that is found when they are placed."""
+    """28 disks have less area than the region, and still do not fit: that is found when they are placed."""
     scene = {**BALL, "grains": [{"name": "sand", "count": 2, "radius": 0.1, "region": [[0, 0], [1, 1]]}]}
-    study = rg.Study(scene=scene, vary={"grains.sand.count": [2, 90, 3]}, measure={"t": "column:time"})
+    study = rg.Study(scene=scene, vary={"grains.sand.count": [2, 28, 3]}, measure={"t": "column:time"})
     status = study.run(tmp_path / "study", workers=0)
     assert (status.counts["done"], status.counts["failed"]) == (2, 1)
     rows = study.rows()
@@ -251,7 +251,7 @@ def test_what_is_no_part_is_told(tmp_path, part):
 
 def test_other_folders_are_left_alone(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(rg.OutputError, match="is not empty and holds no study"):
+    with pytest.raises(rg.OutputError, match="is not empty and holds no runs of a study"):
         falling().run(tmp_path, workers=0)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.txt"]
 

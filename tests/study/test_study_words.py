@@ -144,7 +144,7 @@ z = "coordinaton"
     assert told.splitlines()[0].endswith("study.toml: 4 mistakes in the study")
     assert "vary.friction (line 4): at friction = -0.5, grains[0].count = 10" in told
     assert "vary.grains[0].count (line 5): at friction = 0.1, grains[0].count = 2.5" in told
-    assert "and at 1 other points: grains[0].count: must be a whole number; given: 2.5" in told
+    assert "and at 1 other point: grains[0].count: must be a whole number; given: 2.5" in told
     assert "vary.grains.snad.radius (line 6): no [[grains]] of the scene is called 'snad'" in told
     assert "measure.z.of (line 8): rigidgrains.measure has no function 'coordinaton'" in told
 

@@ -263,9 +263,10 @@ def _read(source: Path) -> Study:
 
 def _opened(folder: Path) -> Study:
     """A study that has a folder."""
-    if not folder.is_dir():
-        raise ValueError(f"{folder} is no folder; give that of a study, which `study run` has made")
-    return _read(folder)
+    found = _read(folder) if folder.is_dir() else None
+    if found is None or found.folder is None:
+        raise ValueError(f"{folder} is no folder with the runs of a study; give one that `study run` has made")
+    return found
 
 
 def _tell(status: Status, quiet: bool) -> None:

@@ -104,7 +104,7 @@ def of_point(study: Study, problem: Problem, point: dict[str, Any], times: int, 
         where = "" if origin is None else f"{origin.source}{f' (line {line})' if line else ''}: "
         return Problem("scene", problem.value, f"{where}{problem.place}: {problem.message}")
     told = ", ".join(f"{name} = {value!r}" for name, value in point.items())
-    more = f" and at {times - 1} other points" if times > 1 else ""
+    more = f" and at {times - 1} other point{'s' if times > 2 else ''}" if times > 1 else ""
     where = f"at {told}{more}: " if told and times < total else ""
     return Problem(place or "vary", problem.value, f"{where}{problem.place}: {problem.message}")
 

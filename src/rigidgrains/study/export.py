@@ -24,7 +24,9 @@ def export_study(study: Study, path: Path, *, pages: bool = True) -> None:
         write_study_page(study, path, pages=pages)
     elif kind == ".nc":
         with whole(path) as part:
-            part.write_bytes(bytes(study.table().to_netcdf(engine="scipy")))
+            table = study.table()
+            table["seed"] = table["seed"].astype(str)  # netCDF 3 has no whole numbers of this size
+            part.write_bytes(bytes(table.to_netcdf(engine="scipy")))
     elif kind == ".parquet":
         write_parquet(rows_of(study, folder), path)
     else:

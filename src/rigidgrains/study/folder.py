@@ -16,13 +16,13 @@ from ..scene.change import read_name
 from ..scene.toml import write_toml
 from .grid import Run, label_of, mark_of, run_words
 from .measures import code_of
-from .read import STUDY
+from .read import RUNS, STUDY, is_study
 from .words import Measured
 
 if TYPE_CHECKING:
     from .study import Study
 
-SCENE, FILES, RUNS = "scene.toml", "files", "runs"
+SCENE, FILES = "scene.toml", "files"
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,10 @@ class Job:
 
 def prepare(study: Study, folder: Path) -> None:
     """Make the folder, with all that is needed to go on from it; an earlier version of the study is replaced."""
-    if folder.exists() and not (folder / STUDY).is_file() and taken(folder):
-        raise OutputError(f"{folder} is not empty and holds no study; choose another folder with --output")
     if study.folder is not None and folder.resolve() == study.folder.resolve():
         return
+    if taken(folder) and not is_study(folder):
+        raise OutputError(f"{folder} is not empty and holds no runs of a study; choose another folder with --output")
     try:
         (folder / RUNS).mkdir(parents=True, exist_ok=True)
         for file in _named_files(study):

@@ -28,14 +28,14 @@ def draw_study(
     hue: str | None = None,
     panels: str | None = None,
 ) -> Figure:
-    """A row of panels for each measure; means over replicas, and over varied words that are not shown.
+    """A panel for each measure, or a row of them; means over replicas, and over varied words that are not shown.
 
     what    : measures; all of them if none is named
     against : the varied word on the axis; the first with several values that are numbers if absent
     hue     : the varied word that colours tell; the second by default
     panels  : the varied word that has a panel for each value; the third by default
     """
-    from matplotlib.figure import Figure
+    from ..view.picture import Picture
 
     data = study.table()
     keys = _keys(data)
@@ -45,9 +45,10 @@ def draw_study(
     chosen = [None if key is None else _known(key, keys, "varied word") for key in (against, hue, panels)]
     across, coloured, split = _fill(data, keys, chosen)
     columns = _values(data, split)
-    figure = Figure(figsize=(SIZE[0] * len(columns) + 0.4, SIZE[1] * len(wanted)), layout="constrained", dpi=120)
-    axes = figure.subplots(len(wanted), len(columns), squeeze=False, sharex=True, sharey="row")
-    for row, name in zip(axes, wanted):
+    shape = (len(wanted), len(columns)) if split is not None else (1, len(wanted))  # without panels side by side
+    figure = Picture(figsize=(SIZE[0] * shape[1] + 0.4, SIZE[1] * shape[0]), layout="constrained", dpi=200)
+    axes = figure.subplots(*shape, squeeze=False, sharex=True, sharey="row" if split is not None else False)
+    for row, name in zip(axes if split is not None else axes.T, wanted):
         for axis, value in zip(row, columns):
             _panel(axis, data, name, across, (coloured, split), value)
             axis.set(ylabel=name if axis is row[0] else "", title="" if split is None else f"{split} = {_told(value)}")

@@ -17,20 +17,24 @@ from ..scene.scene import LISTS, SINGLES
 from ..scene.toml import plain
 from .words import Measured, Range
 
-STUDY = "study.toml"
+STUDY, RUNS = "study.toml", "runs"
 RANGE = {"from", "to", "steps", "scale"}
 COLUMNS = ("run", "replica", "seed", "state", "error", "folder", "point", "steps", "time", "runs")  # of every table
 
 
 def study_file(path: Path) -> tuple[dict[str, Any], Origin, Path | None, Path]:
     """Words of a study file or of a study's folder, their origin, that folder, and where modules are."""
-    folder = path if path.is_dir() else None
-    file = path / STUDY if folder else path
-    if folder and not file.is_file():
+    file = path / STUDY if path.is_dir() else path
+    if path.is_dir() and not file.is_file():
         message = f"this folder holds no {STUDY}; give that of a study, or a study file"
         raise SceneError([Problem("", ABSENT, message)], str(path))
     words, origin = words_of(file)
-    return words, origin, folder, file.parent
+    return words, origin, file.parent if file.name == STUDY and is_study(file.parent) else None, file.parent
+
+
+def is_study(folder: Path) -> bool:
+    """Whether a folder holds the runs of a study, rather than the files from which one is to be made."""
+    return (folder / STUDY).is_file() and (folder / RUNS).is_dir()
 
 
 def scene_words(scene: Any, beside: Path) -> tuple[dict[str, Any], Origin | None]:

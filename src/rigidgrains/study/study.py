@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -20,6 +21,7 @@ from .words import End, Measured
 if TYPE_CHECKING:
     import pandas
     import xarray
+    from matplotlib.figure import Figure
 
     from .live import Watcher
     from .status import Status
@@ -164,6 +166,12 @@ class Study(Section):
         from .table import dataset_of
 
         return dataset_of(self, self._place())
+
+    def plot(self, what: Sequence[str] = (), **options: Any) -> Figure:
+        """Measures against a varied word, with standard errors; options against, hue and panels as in `draw_study`."""
+        from .plot import draw_study
+
+        return draw_study(self, what, **options)
 
     def _place(self) -> Path:
         if self._folder is None:
