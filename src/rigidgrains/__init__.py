@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from .solve.relaxed import RelaxedSweeps
     from .solve.second_order import SecondOrder
     from .solve.sweeps import SolveReport, Sweeps
+    from .study import Study, StudyError
     from .trajectory.errors import TrajectoryError, WriteError
     from .trajectory.frame import Frame
     from .trajectory.reader import Trajectory
@@ -107,6 +108,8 @@ _HOMES = {
     "StaticFriction": "laws.friction",
     "StopRun": "simulation.triggers",
     "StopWhenStatic": "observe.stop",
+    "Study": "study",
+    "StudyError": "study",
     "SweepCriterion": "solve.criteria",
     "Sweeps": "solve.sweeps",
     "Trajectory": "trajectory.reader",
@@ -177,6 +180,8 @@ __all__ = [
     "StaticFriction",
     "StopRun",
     "StopWhenStatic",
+    "Study",
+    "StudyError",
     "SweepCriterion",
     "Sweeps",
     "Trajectory",

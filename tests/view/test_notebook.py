@@ -282,8 +282,8 @@ def outputs_of(path: Path) -> list[Any]:
     return [output for cell in json.loads(path.read_text())["cells"] for output in cell.get("outputs", [])]
 
 
-def test_there_are_three_notebooks() -> None:
-    assert [path.stem for path in NOTEBOOKS] == ["first-packing", "measure", "trajectory"]
+def test_there_are_four_notebooks() -> None:
+    assert [path.stem for path in NOTEBOOKS] == ["first-packing", "measure", "study", "trajectory"]
     readme = (FOLDER / "README.md").read_text()
     assert all(path.name in readme for path in NOTEBOOKS)
 

@@ -18,6 +18,13 @@ def cells() -> ModuleType:
     return load("cells")
 
 
+def test_study(capsys):
+    module = load("study")
+    told = {**module.overhead(2), **module.throughput(2, 5)}
+    assert told["run in a study (ms)"] > 0.0
+    assert told["throughput of 2 over 1"] > 0.0
+
+
 def load(name: str) -> ModuleType:
     found = importlib.util.spec_from_file_location(f"benchmark_{name}", FOLDER / f"{name}.py")
     assert found is not None

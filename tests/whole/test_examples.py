@@ -40,6 +40,16 @@ def test_press(tmp_path):
     assert (tmp_path / "press-history.png").exists()
 
 
+def test_study(tmp_path):
+    """Sliding blocks have v = g (sin a - mu cos a) t; from mu = tan 30 = 0.577 on they stay."""
+    told = run(ROOT / "examples" / "study.py", tmp_path)
+    assert "6 runs: 6 done" in told
+    speeds = {float(mu): float(v) for mu, v in re.findall(r"^(0\.\d) +(\S+)$", told, re.M)}
+    assert list(speeds) == [0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
+    for mu, v in speeds.items():
+        assert v == pytest.approx(max(0.0, (4.905 - mu * 8.495) * 0.1), abs=1e-4)
+
+
 def test_million(tmp_path):
     """The same column with 2000 spheres: it falls, spreads, and is certified to be a heap on the floor."""
     text = (ROOT / "examples" / "million.toml").read_text()

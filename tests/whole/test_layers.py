@@ -30,6 +30,7 @@ LAYERS = [
     {"soft_dem"},
     {"laboratory", "reproduce"},
     {"app", "gallery"},
+    {"study"},
     {"cli"},
     {"__main__"},
 ]

@@ -74,21 +74,25 @@ def reported_step(report: Path, history: Mapping[str, NDArray[np.float64]], last
     return int(step) if own or same.any() else None
 
 
-def copies_of(path: Path, folder: Path, files: list[Path]) -> dict[Path, Path]:
+def copies_of(path: Path, folder: Path, files: list[Path], text: str) -> dict[Path, Path]:
     """The scene, and the files of grains beside it, are kept with the results, to be run again from there.
 
+    text : of the scene as it is run
     Returns the source of each copy to make; those that are there already need none.
     """
-    copies = {folder / SCENE: path}
+    kept = folder / SCENE
+    there = kept.is_file() and kept.read_bytes().decode("utf-8-sig", "replace") == text
+    copies = {}
     for file in files:
         beside = Path(os.path.relpath(file, path.parent))
         if ".." not in beside.parts:
             copies[folder / beside] = file
-    return {
+    needed = {
         target: source
         for target, source in copies.items()
         if not (target.is_file() and filecmp.cmp(source, target, shallow=False))
     }
+    return needed if there else {kept: path, **needed}
 
 
 def save_results(simulation: Simulation, path: Path, names: list[str], *, colour: str) -> None:

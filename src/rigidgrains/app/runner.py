@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shutil
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, get_args
@@ -16,6 +17,7 @@ from ..observe.progress import Progress
 from ..observe.stop import StopWhenStatic
 from ..runtime.arguments import is_number
 from ..scene import Solver, load_scene
+from ..scene.load import changed_scene
 from ..simulation.report import Report
 from ..simulation.simulation import Simulation
 from ..simulation.stepper import DivergenceError
@@ -33,6 +35,7 @@ from .folder import (
     PLOT,
     PROBLEMS,
     REPORT,
+    SCENE,
     choose_folder,
     clear,
     copies_of,
@@ -111,6 +114,18 @@ class Plan:
 
 
 @dataclass
+class Watch:
+    """Somebody who follows a run from outside.
+
+    tell      : called after each step with the simulation and the plan
+    interrupt : asked between two steps whether to end the run, as by Ctrl-C
+    """
+
+    tell: Callable[[Simulation, Plan], None]
+    interrupt: Interrupt
+
+
+@dataclass
 class Outcome:
     """What a run left behind.
 
@@ -142,9 +157,15 @@ def run_scene(
     live: bool = False,
     save_problems: int | None = None,
     progress: bool = True,
+    changes: Mapping[str, Any] | None = None,
+    watch: Watch | None = None,
 ) -> Outcome:
-    """Run a scene file to its end and save everything; raises SceneError or ValueError before the first step."""
-    scene = load_scene(path, to_run=True, ends=until is not None or steps is not None)
+    """Run a scene file to its end and save everything; raises SceneError or ValueError before the first step.
+
+    changes : words that win over those of the file, by their names; the scene that is kept has them
+    watch   : who else looks at the run, and may end it between two steps
+    """
+    scene = load_scene(path, to_run=True, ends=until is not None or steps is not None, changes=changes)
     if until is None and steps is None:
         until, steps = scene.run.until, scene.run.steps
     _check_end(until, steps)
@@ -177,7 +198,8 @@ def run_scene(
         plan.frame_time = plan.until / FRAMES
     folder = choose_folder(path, output)
     file, problems = folder / f"{path.stem}{store.SUFFIX}", folder / PROBLEMS
-    copies = copies_of(path, folder, [Path(grains.file) for grains in scene.grains if grains.file is not None])
+    text = changed_scene(path, changes or {})
+    copies = copies_of(path, folder, [Path(grains.file) for grains in scene.grains if grains.file is not None], text)
     made = [*store.outputs(file, contacts=wish.contacts), *copies, *(folder / name for name in (REPORT, PICTURE, PLOT))]
     earlier = saved_problems(folder)
     with_problems = save_problems is not None or bool(earlier)
@@ -186,7 +208,7 @@ def run_scene(
         from ..view.live import LiveView
 
         simulation.observe(LiveView(title=scene.title or path.stem))
-    text, history = path.read_text(encoding="utf-8-sig"), History()
+    history = History()
     make_folder(folder)
     if with_problems:
         make_folder(problems)
@@ -202,11 +224,14 @@ def run_scene(
     )
     for target, source in copies.items():
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, target)
+        if target == folder / SCENE:
+            target.write_text(text, encoding="utf-8")
+        else:
+            shutil.copyfile(source, target)
     clear([*(folder / name for name in (REPORT, PICTURE, PLOT)), *earlier])
     if save_problems is not None:
         simulation.observe(problem_saver(problems), every=save_problems)
-    return _run(simulation, plan, writer, history, progress)
+    return _run(simulation, plan, writer, history, progress, watch)
 
 
 def resume_run(
@@ -217,6 +242,7 @@ def resume_run(
     checkpoint_every: int | None = None,
     force: bool = False,
     progress: bool = True,
+    watch: Watch | None = None,
 ) -> Outcome:
     """Go on with a run from its last checkpoint to its end, or to a new one; at its end, make what is missing."""
     _check_end(until, steps)
@@ -247,10 +273,17 @@ def resume_run(
     plan.checkpoint_every = checkpoint_every or plan.checkpoint_every
     history = History()
     writer = TrajectoryWriter(path, resume=True, history=history, run=asdict(plan))
-    return _run(simulation, plan, writer, history, progress)
+    return _run(simulation, plan, writer, history, progress, watch)
 
 
-def _run(simulation: Simulation, plan: Plan, writer: TrajectoryWriter, history: History, progress: bool) -> Outcome:
+def _run(
+    simulation: Simulation,
+    plan: Plan,
+    writer: TrajectoryWriter,
+    history: History,
+    progress: bool,
+    watch: Watch | None,
+) -> Outcome:
     """Watch the simulation as planned, run it to its last step and save what is made of the file."""
     simulation.observe(history, every=plan.every)
     if plan.stop_speed is not None:
@@ -259,10 +292,14 @@ def _run(simulation: Simulation, plan: Plan, writer: TrajectoryWriter, history: 
     simulation.observe(Checkpoints(writer, every=plan.checkpoint_every))
     if progress:
         simulation.observe(Progress(), every=5)
+    if watch is not None:
+        simulation.observe(lambda simulation: watch.tell(simulation, plan))
     path = writer.path
     try:
         steps = None if plan.last_step is None else max(0, plan.last_step - simulation.steps)
-        with Interrupt() as interrupt:  # a run that is interrupted has results like any other
+        with (
+            watch.interrupt if watch is not None else Interrupt() as interrupt
+        ):  # a run that is interrupted has results like any other
             simulation.advance(until=plan.until, steps=steps, interrupt=interrupt)
     except (CellError, DivergenceError, StageError) as failure:
         _save(simulation, plan, path, plan.results)

@@ -7,10 +7,10 @@ import sys
 
 from cyclopts import CycloptsError
 
-from . import about, check, compare, export, files, page, pictures, run, solve
+from . import about, check, compare, export, files, page, pictures, run, solve, study
 from .words import BAD_INPUT, app, fail, notices, refuse, use_threads
 
-__all__ = ["about", "app", "check", "compare", "export", "files", "main", "page", "pictures", "run", "solve"]
+__all__ = ["about", "app", "check", "compare", "export", "files", "main", "page", "pictures", "run", "solve", "study"]
 
 
 def main() -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .words import (
     INTERRUPTED,
+    Changes,
     OutputPath,
     Quiet,
     Switch,
@@ -44,6 +45,7 @@ def run(
     live: Switch = False,
     save_problems: Whole = None,
     threads: Threads = None,
+    set: Changes = None,
     quiet: Quiet = False,
     json: Switch = False,
 ) -> None:
@@ -76,6 +78,9 @@ def run(
         Write the contact problem of every so many steps, in the FCLIB format, to the folder problems/ of the results.
     threads
         Threads to use; the results are the same bits for any number. Default: one for each physical core.
+    set
+        Change a word of the scene, as often as needed: --set friction=0.3 --set grains.sand.radius=1e-3; values as in
+        TOML. The scene that is kept with the results is the changed one.
     quiet
         No progress bar and no report.
     json
@@ -88,6 +93,7 @@ def run(
     try:
         outcome = run_scene(
             scene,
+            changes=read_changes(set),
             until=until,
             steps=steps,
             seed=seed,
@@ -218,6 +224,19 @@ def schema(*, output: OutputPath = None, force: Switch = False) -> None:
         print(text)
     else:
         _write(output, text + "\n", force=force)
+
+
+def read_changes(given: list[str] | None) -> dict[str, Any]:
+    """Names and values of --set; a name that is given twice is a mistake."""
+    from ..scene.change import read_assignment
+
+    changes: dict[str, Any] = {}
+    for text in given or []:
+        name, value = read_assignment(text)
+        if name in changes:
+            raise ValueError(f"--set {name} is given twice; keep one of them")
+        changes[name] = value
+    return changes
 
 
 def _write(path: Path, text: str, *, force: bool) -> None:

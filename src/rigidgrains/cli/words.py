@@ -62,6 +62,7 @@ Switch = Annotated[bool, Parameter(negative=())]
 Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"], negative=())]
 Dashed = Annotated[str, Parameter(allow_leading_hyphen=True)]  # "-1", the last frame, is no option
 Threads = Annotated[int | None, Parameter(converter=whole)]
+Changes = Annotated[list[str] | None, Parameter(name="--set", negative=())]
 OutputPath = Annotated[Path | None, Parameter(name=["--output", "-o"])]
 
 

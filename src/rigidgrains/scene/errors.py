@@ -52,15 +52,23 @@ class SceneError(ValueError):
 
 @dataclass(frozen=True)
 class Origin:
-    """The file a scene was read from, and the line of each table and key in it."""
+    """The file a scene was read from, the line of each table and key in it, and places that were changed since."""
 
     source: str
     lines: dict[str, int]
+    changed: tuple[str, ...] = ()
 
     def locate(self, error: SceneError) -> SceneError:
         """The same mistakes with the file and their lines, in the order of the lines."""
-        problems = [replace(problem, line=self.line(problem.place)) for problem in error.problems]
+        problems = [self._located(problem) for problem in error.problems]
         return SceneError(sorted(problems, key=lambda problem: problem.line or 0), source=self.source)
+
+    def _located(self, problem: Problem) -> Problem:
+        """With its line; what is not as in the file has none."""
+        for place in self.changed:
+            if problem.place == place or problem.place.startswith((f"{place}.", f"{place}[")):
+                return replace(problem, place=f"{problem.place} (as changed)")
+        return replace(problem, line=self.line(problem.place))
 
     def line(self, place: str) -> int | None:
         """Line of a place, or of the nearest table around it."""

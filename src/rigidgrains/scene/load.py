@@ -4,32 +4,34 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..solve.aliases import SETTINGS
+from .change import change_all
 from .errors import ABSENT, EMPTY, Origin, Problem, SceneError
 from .scene import Scene
+from .toml import write_toml
 
 HEADER = re.compile(r"\s*(\[\[?)\s*([\w.\-\s]+?)\s*\]")
-KEY = re.compile(r"\s*\"?([\w.\-]+)\"?\s*=")
+KEY = re.compile(r"\s*\"?([\w.\-\[\]]+)\"?\s*=")
 
 
-def load_scene(path: str | Path, *, to_run: bool = False, ends: bool = False) -> Scene:
+def load_scene(
+    path: str | Path, *, to_run: bool = False, ends: bool = False, changes: Mapping[str, Any] | None = None
+) -> Scene:
     """The scene described by a TOML file; raises SceneError with all its mistakes.
 
     to_run : whether what a run needs besides must be there; ends : whether its end is given elsewhere
+    changes : words that win over those of the file, by their names: {"friction": 0.3, "grains.sand.radius": 1e-3}
     """
     text = read_text(Path(path))
-    try:
-        words = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise SceneError([Problem("", ABSENT, f"not valid TOML: {error}")], source=str(path)) from None
+    words, places = changed_words(text, str(path), changes or {})
     find_files(words, Path(path).parent)
     lines = line_numbers(text)
     lines |= {f"solver.{new}": lines[f"solver.{old}"] for old, new in SETTINGS.items() if f"solver.{old}" in lines}
-    origin = Origin(str(path), lines)
+    origin = Origin(str(path), lines, tuple(places))
     lacking = list(missing(words, ends)) if to_run else []
     try:
         scene = Scene(**words)
@@ -39,6 +41,23 @@ def load_scene(path: str | Path, *, to_run: bool = False, ends: bool = False) ->
         raise origin.locate(SceneError([*error.problems, *lacking])) from None
     scene._origin = origin
     return scene
+
+
+def changed_scene(path: str | Path, changes: Mapping[str, Any]) -> str:
+    """Text of the scene with these words changed; that of the file, comments and all, if there are none."""
+    text = read_text(Path(path))
+    return write_toml(changed_words(text, str(path), changes)[0]) if changes else text
+
+
+def changed_words(text: str, source: str, changes: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Words of a TOML text with some of them changed, and the places of those."""
+    try:
+        words = tomllib.loads(text)
+        return words, change_all(words, changes)
+    except tomllib.TOMLDecodeError as error:
+        raise SceneError([Problem("", ABSENT, f"not valid TOML: {error}")], source=source) from None
+    except SceneError as error:
+        raise SceneError(error.problems, source=source) from None
 
 
 def missing(words: dict[str, Any], ends: bool) -> Iterator[Problem]:
