@@ -190,7 +190,6 @@ def scene_with(**words) -> Scene:
     [
         ({"friction": math.inf}, "knows no friction = inf"),
         ({"material": [{"name": "default", "rolling": 0.1}]}, "knows no torques at contacts, as Rolling"),
-        ({"cell": {"lower": [0, 0], "upper": [4, 4], "pressure": 1.0}}, "knows no cell that deforms"),
     ],
 )
 def test_what_it_does_not_know_is_refused_before_the_first_step(words, says):
@@ -209,7 +208,7 @@ def test_too_many_grains_are_refused_before_the_first_step():
 def test_what_comes_later_is_refused_too():
     simulation = Simulation(scene_with(), dt=DT, solver="second-order")
     simulation.bodies.laws.append(Rolling(np.full((1, 1), 0.1)))
-    with pytest.raises(ValueError, match="knows bodies and finite friction alone"):
+    with pytest.raises(ValueError, match="knows forces and finite friction alone"):
         simulation.run(steps=200)
 
 
