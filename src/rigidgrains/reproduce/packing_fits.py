@@ -67,19 +67,14 @@ def wave_number(ratio: float) -> float:
     return low
 
 
-def misfit(rings: Any) -> float:
-    """The largest misfit over the amplitude at the start of the fit."""
-    return max(sine.rms / (sine.amplitude * math.exp(-math.pi / (sine.omega * sine.tau))) for _, _, sine in rings)
-
-
-def wrong_by(rings: Any, share: float) -> float:
-    """The least misfit over the amplitude that a frequency off by this share would leave."""
-    left = []
+def misfit(rings: Any) -> tuple[float, float]:
+    """The largest misfit over the amplitude at the start of the fit, and the one that omega 5 % off would leave there."""
+    found = []
     for t, _, sine in rings:
-        late = t[t > math.pi / sine.omega]
-        wrong = fit_with(late, sine(late), (1.0 + share) * sine.omega, sine.tau)
-        left.append(wrong.rms / (sine.amplitude * math.exp(-math.pi / (sine.omega * sine.tau))))
-    return min(left)
+        late, size = t[t > math.pi / sine.omega], sine.amplitude * math.exp(-math.pi / (sine.omega * sine.tau))
+        wrong = fit_with(late, sine(late), 1.05 * sine.omega, sine.tau)
+        found.append((sine.rms / size, wrong.rms / size))
+    return max(found)
 
 
 def mean(values: Any) -> float:
