@@ -98,6 +98,6 @@ def test_the_slowest_of_all_modes_is_the_swing_of_the_piston():
 
 def test_the_least_motion_that_parts_a_pair():
     """Two disks of mass 1 with an overlap o: each leaves with o/2 dt, energy (o/dt)^2/4."""
-    pair = grains(np.array([[0.0, 0.0, 0.0], [0.99, 0.0, 0.0]]), 0.5, dimension=2, density=4.0 / math.pi)
+    pair = grains(np.array([[0.0, 0.0, 0.0], [0.99, 0.0, 0.0]]), 0.5, dimension=2)
     assert least_parting(pair).energy == pytest.approx(0.25 * (0.01 / 0.01) ** 2, rel=1e-6)
     assert least_parting(pair).speed == pytest.approx(0.0, abs=1e-12)

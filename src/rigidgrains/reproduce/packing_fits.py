@@ -68,7 +68,7 @@ def wave_number(ratio: float) -> float:
 
 
 def misfit(rings: Any) -> tuple[float, float]:
-    """The largest misfit over the amplitude at the start of the fit, and the one that omega 5 % off would leave there."""
+    """The largest misfit over the amplitude at the start of the fit, and what omega 5 % off would leave there."""
     found = []
     for t, _, sine in rings:
         late, size = t[t > math.pi / sine.omega], sine.amplitude * math.exp(-math.pi / (sine.omega * sine.tau))
