@@ -33,8 +33,8 @@ class Rows(ContactColumns):
     body     : (c,) wall or grain that body 1 belongs to: grains, then walls
     memory   : (c, k) what the laws remember of each contact from the step before; 0 for a new one
     dt       : s, the time step
-    extra    : (c, 14) see solve/extended.py; None where no law is extended
-    branch   : (c, 2) m, in a cell that deforms, see solve/flowing.py; else None
+    extra    : (c, 14) see model/columns.py; None where no law is extended
+    branch   : (c, 2) m, in a cell that deforms, see model/deforming.py; else None
     attraction : (c,) N, by which R_n may be negative, already given to the motion; None where no law attracts
     """
 

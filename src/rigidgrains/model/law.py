@@ -30,7 +30,7 @@ class Law:
     Fields that are arrays are tables (k, k) over materials; a number stands for all of them.
     memory   : columns of memory that it needs; at : the first of them, set by whoever holds the laws
     storable : False for a law that a file cannot hold, for instance a function
-    extended : True if it needs the extra columns of solve/extended.py
+    extended : True if it needs the extra columns of model/columns.py
     attracts : True if it pulls bodies together; reach : m, up to which gap it does
     ledger   : energies of the last step, if it keeps books
     """
