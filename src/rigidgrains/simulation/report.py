@@ -166,8 +166,8 @@ class Report:
         elif meter["verdict"] == "soft":
             yield (
                 f"soft: {meter['sweeps']:.0f} sweeps a step carry information {meter['diffusion_length']:.2g} m "
-                f"through a cluster of {meter['extent']:.2g} m, as if grains were springs of {meter['stiffness']:.2g} N/m; "
-                f"{meter['rigid_sweeps']:,} sweeps would be rigid (--rigid 2)"
+                f"through a cluster of {meter['extent']:.2g} m, as if grains were springs of "
+                f"{meter['stiffness']:.2g} N/m; {meter['rigid_sweeps']:,} sweeps would be rigid (--rigid 2)"
             )
         if self.max_overlap_of_run > LARGE_OVERLAP:
             yield f"overlaps of up to {self.max_overlap_of_run:.2g} mean radii: use a smaller dt or more sweeps"
