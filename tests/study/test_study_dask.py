@@ -74,7 +74,7 @@ def survive(folder: Path, *, kills: int, seed: int, study: str = STUDY) -> int:
                 )
                 done += bool(some) and kill(draw.choice(some))
                 time.sleep(0.3)
-            time.sleep(0.02)
+            time.sleep(0.1)
         _, told = process.communicate()
         if process.returncode == 0:
             break
