@@ -44,22 +44,25 @@ RANGES: dict[str, Any] = {
     "any": Coefficient, "not negative": NotNegative, "positive": Positive, "fraction": Fraction,
     "signed fraction": SignedFraction,
 }  # fmt: skip
-KEYS: Any = {one.key: (RANGES[one.range] | None, Field(default=None, description=one.about)) for one in COEFFICIENTS}
+FIELDS: dict[str, Any] = {
+    one.key: (RANGES[one.range] | None, Field(default=None, description=one.about)) for one in COEFFICIENTS
+}
+Keys: Any = create_model("Keys", __base__=Section, **FIELDS)
 
 
-class Coefficients(create_model("Keys", __base__=Section, **KEYS)):  # type: ignore[misc]
+class Coefficients(Keys):  # type: ignore[misc]
     """What two bodies that touch have in common, see model/coefficients.py; what is absent is as in plain friction."""
 
     def mistakes(self, dimension: int) -> Iterator[Problem]:
-        own: Any = self  # whose keys are made from the table
-        if own.friction is not None and own.static_friction is not None and own.static_friction < own.friction:
-            yield self.wrong("static_friction", f"must not be less than friction = {own.friction:g}; swap them")
+        sliding, static, reach = (getattr(self, key) for key in ("friction", "static_friction", "range"))
+        if sliding is not None and static is not None and static < sliding:
+            yield self.wrong("static_friction", f"must not be less than friction = {sliding:g}; swap them")
         for key, law in ((one.key, one.needs) for one in COEFFICIENTS if one.needs):
             if self.given(key) and getattr(self, law) is None:
                 yield self.wrong(key, f"belongs to {law}; give {law} too, or remove {key}")
-        if own.twisting is not None and dimension == 2:
+        if self.given("twisting") and dimension == 2:
             yield self.wrong("twisting", "has no meaning in 2D, where disks can only roll; remove it or write rolling")
-        if own.decay is not None and not own.range:
+        if self.given("decay") and not reach:
             yield Problem("range", ABSENT, "missing; give the gap at which the bridge breaks")
 
     @property
