@@ -33,17 +33,17 @@ from rigidgrains.model.cell import Cell
 from rigidgrains.model.shapes import Plane
 from rigidgrains.model.walls import Wall
 from rigidgrains.runtime.threads import only
+from rigidgrains.simulation import stepper
 
 CUBES = (10, 20, 36)  # along a side: 1400, 11,200 and 65,318 grains
 SWEEPS = 20
 DT, SPEED = 0.02, 0.6
 RATE = 0.05  # of a cell that is sheared
 PRESSURE = 6.0  # about what collisions at that speed carry
-DETECTION = ("refresh", "gather", "overlooked")  # public doors; lists are made within the first and the last
 SWEEP = """
 import time
 time.perf_counter = time.process_time  # others may keep this machine busy
-from rigidgrains.bench import dense_problem, sweep_seconds
+from rigidgrains.app.bench import dense_problem, sweep_seconds
 _, problem = dense_problem(10_000)
 print(sweep_seconds(problem, "ordered", 60) / problem.count)
 """
@@ -97,8 +97,8 @@ class Watched:
     def __init__(self, simulation: rg.Simulation) -> None:
         self.simulation, self.spent = simulation, dict[str, float]()
         self.detection, self.whole, self.lists = 0.0, 0.0, 0
-        for name in DETECTION:
-            watch(simulation.neighbours if name == "refresh" else simulation.contacts, name, self.spent)
+        watch(simulation.neighbours, "refresh", self.spent)
+        watch(simulation.contacts, "gather", self.spent)
 
     def step(self, seed: int, *, counted: bool) -> None:
         """A step from new random velocities, without drift."""
@@ -106,10 +106,14 @@ class Watched:
         bodies.velocity[:] = np.random.default_rng(seed).normal(0.0, SPEED, (bodies.count, 3))
         bodies.velocity[:] -= bodies.velocity.mean(axis=0)
         before, builds, begun = sum(self.spent.values()), self.simulation.neighbours.builds, time.process_time()
+        functions, own = (stepper.find_candidates, stepper.missed_pairs), dict[str, float]()
+        for name in ("find_candidates", "missed_pairs"):
+            watch(stepper, name, own)
         self.simulation.step()
+        stepper.find_candidates, stepper.missed_pairs = functions
         if counted:
             self.whole += time.process_time() - begun
-            self.detection += sum(self.spent.values()) - before
+            self.detection += sum(self.spent.values()) - before + sum(own.values())
             self.lists += self.simulation.neighbours.builds - builds
 
 

@@ -62,10 +62,13 @@ def race(grains: int, steps: int) -> dict[str, float]:
         for rows in (everyone, sorting.along_curve(worst.bodies)):
             sorting.distance(worst.neighbours.pairs, rows)
 
-    sorting.renumber(worst, everyone)  # compiles
+    def renumber(rows: Any) -> None:
+        sorting.renumber(worst.bodies, worst.neighbours, worst.contacts, rows)
+
+    renumber(everyone)  # compiles
     found["look"] = seconds(look) / cost["curve"]
     rows = sorting.along_curve(worst.bodies)
-    found["sort"] = seconds(lambda: sorting.renumber(worst, rows)) / cost["curve"]
+    found["sort"] = seconds(lambda: renumber(rows)) / cost["curve"]
     return found
 
 

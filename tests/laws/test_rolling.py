@@ -177,7 +177,7 @@ def test_resumed_to_the_bit_with_all_laws(tmp_path):
 
 
 def test_files_of_other_programs_cannot_hold_torques(tmp_path):
-    from rigidgrains.solve.matrix.step import save_problem
+    from rigidgrains.fclib import save_problem
 
     with pytest.raises(ValueError, match="three unknowns per contact"):
         save_problem(incline(0.2, 0.3 * R), tmp_path / "step.hdf5")

@@ -154,13 +154,13 @@ def test_a_run_writes_to_a_log_while_it_goes_on(monkeypatch):
 def test_reproduce_and_bench_tell_how_far_they_are(monkeypatch, tmp_path):
     """bench: shares grow from 0, each with what is measured next; reproduce: a bar for each target."""
     told: list[tuple[float, str]] = []
-    for name in ("search_over_sweep", "start_seconds", "_child", "sweep_seconds"):
+    for name in ("search_over_sweep", "start_seconds", "_child", "sweep_seconds", "kind_rates"):
         monkeypatch.setattr(bench, name, lambda *words: 1.0)
     monkeypatch.setattr("rigidgrains.app.bench_step.shares", lambda grains: {})
     monkeypatch.setattr("rigidgrains.app.bench_step.speed_up", lambda grains: 1.0)
     monkeypatch.setattr(bench, "dense_problem", lambda *words, **more: (None, chain_problem()))
     bench.run(sizes=(10,), tell=lambda share, what: told.append((share, what)))
-    assert [share for share, _ in told] == pytest.approx(np.arange(10) / 10)
+    assert [share for share, _ in told] == pytest.approx(np.arange(11) / 11)
     assert told[0][1] == "ordered sweeps, 10 grains"
     assert told[-1][1] == "bytes per grain"
 

@@ -7,7 +7,7 @@ import tomllib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from studied import BOX, called
+from support.studies import BOX, called
 
 import rigidgrains as rg
 from rigidgrains.scene.change import change, read_assignment, read_name

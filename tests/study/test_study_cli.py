@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from studied import STUDY, called, write
+from support.studies import STUDY, called, write
 
 import rigidgrains as rg
 from rigidgrains.gallery import studies, study_files

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from studied import STUDY, called, cli, write
+from support.studies import STUDY, called, cli, write
 
 import rigidgrains as rg
 
@@ -144,7 +144,7 @@ def test_a_script_needs_no_guard(tmp_path):
     (tmp_path / "script.py").write_text(
         textwrap.dedent("""
         import rigidgrains as rg
-        from studied import BALL
+        from support.studies import BALL
 
         def grains(frame):
             return len(frame)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from studied import BALL, falling
+from support.studies import BALL, falling
 
 import rigidgrains as rg
 from rigidgrains.study.folder import jobs_of

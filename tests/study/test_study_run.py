@@ -9,7 +9,7 @@ import statistics
 
 import numpy as np
 import pytest
-from studied import BALL, DT, STEPS, falling, write
+from support.studies import BALL, DT, STEPS, falling, write
 
 import rigidgrains as rg
 from rigidgrains.study.folder import jobs_of

@@ -6,7 +6,7 @@ import tomllib
 
 import numpy as np
 import pytest
-from studied import BALL, STUDY, falling, write
+from support.studies import BALL, STUDY, falling, write
 
 import rigidgrains as rg
 from rigidgrains.gallery import scene_text, scenes

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..contacts.problem import ContactProblem
 from ..runtime.threads import get_threads, only
+from ..simulation import stepper
 from ..simulation.simulation import Simulation
 from ..solve.criteria import FixedSweeps
 from ..solve.orders import Coloured
@@ -59,20 +60,23 @@ def shares(grains: int, steps: int = STEPS) -> dict[str, float]:
         watch(near, "refresh", spent)
         watch(near, "widen", spent)
         watch(contacts, "gather", spent)
-        watch(contacts, "overlooked", spent)
         watch(solver, "solve", spent)
+        detection = stepper.find_candidates, stepper.missed_pairs
+        watch(stepper, "find_candidates", spent)
+        watch(stepper, "missed_pairs", spent)
         Watched.clock, Watched.seconds = time.process_time, 0.0
         builds, begun = near.builds, time.process_time()
         for _ in range(steps):
             simulation.step()
         whole = time.process_time() - begun
         Watched.clock = time.perf_counter
+        stepper.find_candidates, stepper.missed_pairs = detection
     parts = {
         "search": spent["refresh"] + spent["widen"],
-        "contacts": spent["gather"],
+        "contacts": spent["find_candidates"] + spent["gather"],
         "sweeps": Watched.seconds,
         "solver": spent["solve"] - Watched.seconds,
-        "after": spent["overlooked"] - spent["widen"],
+        "after": spent["missed_pairs"] - spent["widen"],
     }
     parts["motion"] = whole - sum(parts.values())
     found = {name: seconds / whole for name, seconds in parts.items()}
@@ -95,7 +99,7 @@ def speed_up(grains: int, threads: int | None = None, rounds: int = 5) -> float:
 
 
 def watch(thing: Any, name: str, spent: dict[str, float]) -> None:
-    """Add up the processor time of a method of one object."""
+    """Add up the processor time of a method of one object, or of a function of a module."""
     method = getattr(thing, name)
     spent[name] = 0.0
 
