@@ -154,7 +154,7 @@ def test_a_script_needs_no_guard(tmp_path):
         print(study.run("runs", workers=1).counts["done"], study.rows()["n"].tolist())
         """)
     )
-    path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True,
                           env=os.environ | {"PYTHONPATH": path})  # fmt: skip
     assert done.returncode == 0, done.stderr
