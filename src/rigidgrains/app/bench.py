@@ -66,7 +66,7 @@ def run(
         "speed_up": lambda: speed_up(typical),
         "start_seconds": start_seconds,
         "import_seconds": lambda: _child(f"import time; t = {CLOCK}; import rigidgrains; print({CLOCK} - t)"),
-        "bytes_per_grain": lambda: _child(f"from rigidgrains.app import bench; print(bench.bytes_per_grain({TYPICAL}))"),
+        "bytes_per_grain": lambda: _child(f"from rigidgrains.app.bench import *; print(bytes_per_grain({TYPICAL}))"),
     }
     done, whole = 0, len(sizes) * len(rates) + len(parts)
 
