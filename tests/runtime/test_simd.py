@@ -111,7 +111,7 @@ def test_a_sweep_in_lanes_has_the_bits_of_the_same_sweep_contact_by_contact(grai
     for _ in range(5):
         make_kernels(FRICTION).coloured_sweep(
             0, 1, new_meeting(), colours, by.sequence, by.start, by.alone, by.inner, by.tiles, *problem.arrays,
-            problem.dt,
+            problem.dt, False,
         )  # fmt: skip
         sweep(by.arranged(colours), motion, problem.pairs, problem.geometry, forces, problem.dt)
     assert (np.diff(by.start) >= WIDTH).any() or grains < 100

@@ -69,7 +69,7 @@ def test_threads_and_lanes_give_the_bits_of_one_contact_after_another(threads):
         for _ in range(5):
             order.turn(problem, np.random.default_rng(0), fresh=False, associated=True)
             single = replace(problem, motion=motion, forces=forces)
-            make_kernels(FRICTION, associated=True).sweep(by.arranged(colours), *single.arrays, dt)
+            make_kernels(FRICTION).sweep(by.arranged(colours), *single.arrays, dt, True)
     finally:
         set_threads(kept)
     np.testing.assert_array_equal(problem.forces, forces)

@@ -166,7 +166,7 @@ def test_a_sweep_is_that_of_the_laws(kind, associated):
     found, expected = make(kind), make(kind)
     sequence = np.random.default_rng(5).permutation(found.count).astype(np.int32)
     for _ in range(2):
-        kernels_for(found, associated=associated).sweep(sequence, *found.arrays, found.dt)
+        kernels_for(found).sweep(sequence, *found.arrays, found.dt, associated)
         for c in sequence:
             update(expected, c, associated)
     for name in ("forces", "motion", "flow"):
@@ -178,15 +178,15 @@ def test_a_sweep_is_that_of_the_laws(kind, associated):
 def test_lanes_and_colours_have_the_bits_of_single_contacts(kind, associated):
     """Enough contacts of a colour fill the lanes, and some are left over."""
     by_colour, single = make(kind, 400), make(kind, 400)
-    by, loops = by_colour.colouring, kernels_for(single, associated=associated)
+    by, loops = by_colour.colouring, kernels_for(single)
     colours = np.random.default_rng(1).permutation(by.count)
     sizes = np.diff(by.start)
     assert (sizes >= WIDTH).any()
     assert (sizes % WIDTH).any()
     for _ in range(3):
         what = new_meeting(), colours, by.sequence, by.start, by.alone, by.inner, by.tiles
-        loops.coloured_sweep(0, 1, *what, *by_colour.arrays, by_colour.dt)
-        loops.sweep(by.arranged(colours), *single.arrays, single.dt)
+        loops.coloured_sweep(0, 1, *what, *by_colour.arrays, by_colour.dt, associated)
+        loops.sweep(by.arranged(colours), *single.arrays, single.dt, associated)
     for name in ("forces", "motion", "flow"):
         np.testing.assert_array_equal(getattr(by_colour, name), getattr(single, name), err_msg=name)
 
@@ -207,7 +207,7 @@ def test_tiles_change_no_bit(kind):
     assert shared.size  # so that tiles have to be cut where no grain is shared; here colour by colour
     for k in colours:
         what = new_meeting(), np.array([k]), by.sequence, by.start, by.alone, inner, tiles
-        loops.coloured_sweep(0, 1, *what, *tiled.arrays, tiled.dt)
+        loops.coloured_sweep(0, 1, *what, *tiled.arrays, tiled.dt, False)
     loops.sweep(by.arranged(colours), *single.arrays, single.dt)
     np.testing.assert_array_equal(tiled.forces, single.forces)
     np.testing.assert_array_equal(tiled.motion, single.motion)

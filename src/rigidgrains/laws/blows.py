@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from ..detect.clusters import root_of
 from ..model.columns import INV_MASS, M_N, M_T, MU, N_X, N_Y, N_Z, R_N, R_X, R_Y, R_Z, X, Y, Z
 from ..runtime.compiled import kernel
-from .contact import contact_velocity, coulomb, scatter
+from .contact import contact_velocity, scatter, shock_force
 from .rows import Array
 
 LARGEST = 64  # contacts of a chain that is followed
@@ -202,7 +202,7 @@ def _solve(
             m_n, m_t, mu = geometry[c, M_N], geometry[c, M_T], geometry[c, MU]
             lacks = v_n, v_x - goal[c, TO_X], v_y - goal[c, TO_Y], v_z - goal[c, TO_Z]
             contact = n_x, n_y, n_z, -goal[c, TO_N], m_n, m_t, mu, 0.0
-            new = coulomb((q[c, R_N], q[c, R_X], q[c, R_Y], q[c, R_Z]), lacks, contact, 1.0)
+            new = shock_force((q[c, R_N], q[c, R_X], q[c, R_Y], q[c, R_Z]), lacks, contact, 1.0, False)
             d_n, d_x, d_y, d_z = new[0] - q[c, R_N], new[1] - q[c, R_X], new[2] - q[c, R_Y], new[3] - q[c, R_Z]
             q[c, R_N], q[c, R_X], q[c, R_Y], q[c, R_Z] = new
             scatter(i, j, motion, n_x, n_y, n_z, d_n, d_x, d_y, d_z)

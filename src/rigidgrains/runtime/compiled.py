@@ -124,6 +124,6 @@ def specialise(text: Any, name: str, given: dict[str, Any], compile_it: Any = ke
     name  : of what it is made for; compiled loops are cached under it
     given : functions by the names that the text has for them
     """
-    own = FunctionType(text.__code__, {**text.__globals__, **given}, text.__name__)
+    own = FunctionType(text.__code__, {**text.__globals__, **given}, text.__name__, text.__defaults__)
     own.__qualname__, own.__module__, own.__doc__ = f"{name}.{text.__qualname__}", text.__module__, text.__doc__
     return compile_it(own)

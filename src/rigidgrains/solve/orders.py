@@ -178,8 +178,8 @@ class Coloured(Order):
     def _visit(self, problem: ContactProblem, colours: NDArray[np.int64], *, associated: bool = False) -> None:
         """Colours in turn, of one sweep or of several."""
         by, meeting = self._colouring, new_meeting()
-        loop = kernels_for(problem, associated=associated).coloured_sweep
-        what = meeting, colours, by.sequence, by.start, by.alone, by.inner, by.tiles, *problem.arrays, problem.dt
+        loop, rows = kernels_for(problem).coloured_sweep, (by.sequence, by.start, by.alone, by.inner, by.tiles)
+        what = meeting, colours, *rows, *problem.arrays, problem.dt, associated
         if len(by.sequence) < self.worth:
             loop(0, 1, *what)
         else:

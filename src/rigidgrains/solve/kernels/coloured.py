@@ -12,7 +12,7 @@ from .friction import collide, push, read_extras, read_forces, scaled
 from .sweeps import apply_force, update
 
 
-def sweep_lanes(first, last, sequence, motion, pairs, geometry, extra, cell, forces, dt, rate):
+def sweep_lanes(first, last, sequence, motion, pairs, geometry, extra, cell, forces, dt, rate, opens):
     """Update contacts that share no movable body, eight at a time; returns where fewer are left.
 
     Lanes that share a wall all put back what it was. No such contact moves the cell.
@@ -22,7 +22,7 @@ def sweep_lanes(first, last, sequence, motion, pairs, geometry, extra, cell, for
         i, j = column_of(pairs, c, 0), column_of(pairs, c, 1)
         a, b, new = collide(
             read_rows(motion, i, 8), read_rows(motion, j, 8), read_rows(geometry, c, 8), read_extras(extra, c),
-            read_forces(forces, c), cell, dt, rate,
+            read_forces(forces, c), cell, dt, rate, opens,
         )  # fmt: skip
         write_rows(motion, i, a)
         write_rows(motion, j, b)
@@ -31,23 +31,24 @@ def sweep_lanes(first, last, sequence, motion, pairs, geometry, extra, cell, for
     return first
 
 
-def sweep_some(first, last, free, sequence, motion, pairs, geometry, extra, cell, forces, dt, rate):
+def sweep_some(first, last, free, sequence, motion, pairs, geometry, extra, cell, forces, dt, rate, opens):
     """Update some contacts of a sequence; free : they share no movable body."""
     if free:
-        first = sweep_lanes(first, last, sequence, motion, pairs, geometry, extra, cell, forces, dt, rate)
+        first = sweep_lanes(first, last, sequence, motion, pairs, geometry, extra, cell, forces, dt, rate, opens)
     for at in range(first, last):
-        update(sequence[at], motion, pairs, geometry, extra, cell, forces, dt, rate)
+        update(sequence[at], motion, pairs, geometry, extra, cell, forces, dt, rate, opens)
 
 
 def coloured_sweep(
     thread, threads, meeting, colours, sequence, start, alone, inner, tiles, motion, pairs, geometry, extra, cell,
-    forces, dt,
+    forces, dt, opens,
 ):  # fmt: skip
     """What one thread has to do: its tiles, and its share of colour after colour beyond them.
 
     The bits do not depend on how many threads share.
 
     inner, tiles : which colours are within tiles, and where these begin
+    opens : whether contacts open as they slide, see associated.py
     """
     rate = 1.0 / dt
     at = 0
@@ -60,14 +61,17 @@ def coloured_sweep(
             for tile in range(own[0], own[1]):
                 for k in colours[at:end]:
                     first, last = tiles[tile, k], tiles[tile + 1, k]
+                    free = not alone[k]
                     sweep_some(
-                        first, last, not alone[k], sequence, motion, pairs, geometry, extra, cell, forces, dt, rate
-                    )  # fmt: skip
+                        first, last, free, sequence, motion, pairs, geometry, extra, cell, forces, dt, rate, opens
+                    )
             at = end
         else:
             k = colours[at]
             first, last = shared_colour(k, start, alone, thread, threads)
-            sweep_some(first, last, not alone[k], sequence, motion, pairs, geometry, extra, cell, forces, dt, rate)
+            sweep_some(
+                first, last, not alone[k], sequence, motion, pairs, geometry, extra, cell, forces, dt, rate, opens
+            )
             at += 1
         meet(meeting, threads)
 

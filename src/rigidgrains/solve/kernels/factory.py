@@ -1,4 +1,4 @@
-"""The factory of loops: every loop over contacts, compiled for each kind of contact and each law."""
+"""The factory of loops: every loop over contacts, compiled for each kind of contact."""
 
 from __future__ import annotations
 
@@ -21,16 +21,12 @@ class Kernels(SimpleNamespace):
 
 
 @cache
-def make_kernels(kind: Kind, *, associated: bool = False) -> Kernels:
-    """All loops for a kind of contact; associated : under the law by which contacts open as they slide.
-
-    They are compiled when they are first called, and cached.
-    """
-    name = f"{kind.name}_{'associated' if associated else 'coulomb'}"
-    given = kind.given(associated=associated)
+def make_kernels(kind: Kind) -> Kernels:
+    """All loops for a kind of contact; they are compiled when they are first called, and cached."""
+    given = kind.given()
     made: dict[str, Any] = {}
     for text in (*sweeps.TEXTS, *coloured.TEXTS, *measures.TEXTS):
-        made[text.__name__] = specialise(text, name, given | made)
+        made[text.__name__] = specialise(text, kind.name, given | made)
     return Kernels(**made)
 
 
@@ -41,9 +37,9 @@ def kind_of(problem: ContactProblem) -> Kind:
     return FRICTION if problem.branch is None else CELL
 
 
-def kernels_for(problem: ContactProblem, *, associated: bool = False) -> Kernels:
+def kernels_for(problem: ContactProblem) -> Kernels:
     """The loops that a problem needs."""
-    return make_kernels(kind_of(problem), associated=associated)
+    return make_kernels(kind_of(problem))
 
 
 def apply_forces(problem: ContactProblem) -> None:

@@ -53,15 +53,9 @@ def push(a, b, contact, extra, p):
 
 
 @inlined
-def law(old, v, contact, rate):
-    """Stands for the law of a kind."""
-    return one.coulomb(old, v, contact, rate)
-
-
-@inlined
-def collide(a, b, contact, extra, old, cell, dt, rate):
+def collide(a, b, contact, extra, old, cell, dt, rate, opens):
     """Both bodies and the force after the shock law, from those before; Eq. (generalized-R), the change at once."""
-    new = law(old, velocity(a, b, contact, extra, cell), contact, rate)
+    new = one.shock_force(old, velocity(a, b, contact, extra, cell), contact, rate, opens)
     a, b = push(a, b, contact, extra, impulse(new, old, dt))
     return a, b, new
 
@@ -69,7 +63,7 @@ def collide(a, b, contact, extra, old, cell, dt, rate):
 @inlined
 def asked(a, b, contact, extra, old, cell, rate):
     """The force that the law asks for, from the present one and the velocities."""
-    return law(old, velocity(a, b, contact, extra, cell), contact, rate)
+    return one.shock_force(old, velocity(a, b, contact, extra, cell), contact, rate, False)
 
 
 @inlined

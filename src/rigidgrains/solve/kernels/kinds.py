@@ -9,7 +9,6 @@ What varies from kind to kind:
     read_extra, read_extras   : the columns that a contact has beyond its geometry; of one contact, of eight
     read_force, read_forces, write_force : R_n, R_t (3), and Q (3) with torques
     velocity(a, b, contact, extra, cell) : V_n and V_t (3), less what is to be reached
-    law(old, v, contact, rate)           : the force asked for, by Coulomb's law or the associated one
     collide     : velocity, law, push, and again for the torque: bodies and forces after them
     asked       : the forces alone, all from the same velocities
     push(a, b, contact, extra, p) : both bodies after an impulse
@@ -24,7 +23,6 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from ...laws.contact import coulomb, dilating
 from ...runtime.compiled import inlined, specialise
 from . import cell, friction, torque
 
@@ -45,10 +43,9 @@ class Kind:
     def name(self) -> str:
         return self.module.__name__.rpartition(".")[2]
 
-    def given(self, *, associated: bool) -> dict[str, Any]:
-        """The functions by the names that loops have for them; associated : contacts open as they slide."""
+    def given(self) -> dict[str, Any]:
+        """The functions by the names that loops have for them."""
         own = {role: getattr(self.module, role, None) or getattr(friction, role) for role in (*ROLES, *COMPOSED)}
-        own["law"] = dilating if associated else coulomb
         for text in COMPOSED:
             own[text] = specialise(own[text].py_func, self.name, own, inlined)
         return own

@@ -12,11 +12,14 @@ from ...laws.contact import put_back, row
 from .friction import collide, drag, impulse, minus, push, read_extra, read_force, scaled, square, write_force
 
 
-def update(c, motion, pairs, geometry, extra, cell, forces, dt, rate):
-    """One contact; returns |dR|^2 and |R|^2. The forces of its neighbours act through the velocities of both bodies."""
+def update(c, motion, pairs, geometry, extra, cell, forces, dt, rate, opens):
+    """One contact; returns |dR|^2 and |R|^2. The forces of its neighbours act through the velocities of both bodies.
+
+    opens : whether it opens as it slides, see associated.py
+    """
     i, j = pairs[c, 0], pairs[c, 1]
     contact, more, old = row(geometry, c), read_extra(extra, c), read_force(forces, c)
-    a, b, new = collide(row(motion, i), row(motion, j), contact, more, old, cell, dt, rate)
+    a, b, new = collide(row(motion, i), row(motion, j), contact, more, old, cell, dt, rate, opens)
     write_force(forces, c, new)
     put_back(motion, i, a)
     put_back(motion, j, b)
@@ -40,11 +43,11 @@ def apply_forces(motion, pairs, geometry, extra, cell, forces, dt):
         apply_force(c, motion, pairs, geometry, extra, cell, forces, dt)
 
 
-def sweep(sequence, motion, pairs, geometry, extra, cell, forces, dt):
+def sweep(sequence, motion, pairs, geometry, extra, cell, forces, dt, opens=False):
     """Update the contacts of a sequence one after another, each new force stored at once."""
     rate = 1.0 / dt
     for c in sequence:
-        update(c, motion, pairs, geometry, extra, cell, forces, dt, rate)
+        update(c, motion, pairs, geometry, extra, cell, forces, dt, rate, opens)
 
 
 def stored_sweep(motion, pairs, geometry, extra, cell, forces, dt):
@@ -59,7 +62,7 @@ def stored_sweep(motion, pairs, geometry, extra, cell, forces, dt):
             a = row(motion, i)
         j = pairs[c, 1]
         contact, more, old = row(geometry, c), read_extra(extra, c), read_force(forces, c)
-        a, b, new = collide(a, row(motion, j), contact, more, old, cell, dt, rate)
+        a, b, new = collide(a, row(motion, j), contact, more, old, cell, dt, rate, False)
         write_force(forces, c, new)
         put_back(motion, j, b)
         drag(cell, contact, more, impulse(new, old, dt))
@@ -71,7 +74,7 @@ def checked_sweep(sequence, motion, pairs, geometry, extra, cell, forces, dt, ep
     rate = 1.0 / dt
     unsettled, total = 0, 0.0
     for c in sequence:
-        change, force = update(c, motion, pairs, geometry, extra, cell, forces, dt, rate)
+        change, force = update(c, motion, pairs, geometry, extra, cell, forces, dt, rate, False)
         force = math.sqrt(force)
         total += force
         if not math.sqrt(change) <= epsilon * force + delta:
@@ -85,7 +88,7 @@ def survey(motion, pairs, geometry, extra, cell, forces, dt, epsilon, delta):
     unsettled, total = 0, 0.0
     for c in range(len(pairs)):
         a, b, old = row(motion, pairs[c, 0]), row(motion, pairs[c, 1]), read_force(forces, c)
-        _, _, new = collide(a, b, row(geometry, c), read_extra(extra, c), old, cell, dt, rate)
+        _, _, new = collide(a, b, row(geometry, c), read_extra(extra, c), old, cell, dt, rate, False)
         if not math.sqrt(square(minus(new, old))) <= epsilon * math.sqrt(square(new)) + delta:
             unsettled += 1
         total += math.sqrt(square(old))
@@ -100,7 +103,7 @@ def parallel_sweep(before, cell_before, motion, pairs, geometry, extra, cell, fo
     for c in range(len(pairs)):
         i, j = pairs[c, 0], pairs[c, 1]
         contact, more, old = row(geometry, c), read_extra(extra, c), read_force(forces, c)
-        _, _, new = collide(row(before, i), row(before, j), contact, more, old, cell_before, dt, rate)
+        _, _, new = collide(row(before, i), row(before, j), contact, more, old, cell_before, dt, rate, False)
         write_force(forces, c, new)
         a, b = push(row(motion, i), row(motion, j), contact, more, impulse(new, old, dt))
         put_back(motion, i, a)

@@ -36,7 +36,7 @@ from ...model.columns import (
 from ...runtime.compiled import inlined
 from ...runtime.simd import read_rows
 from .cell import flow_velocity
-from .friction import bound, force_power, law
+from .friction import bound, force_power
 
 
 @inlined
@@ -83,9 +83,9 @@ def velocity(a, b, contact, extra, cell):
 
 
 @inlined
-def collide(a, b, contact, extra, old, cell, dt, rate):
+def collide(a, b, contact, extra, old, cell, dt, rate, opens):
     """Force first, then torque, with the spins that the force has left."""
-    r = law(old, velocity(a, b, contact, extra, cell), contact, rate)
+    r = one.shock_force(old, velocity(a, b, contact, extra, cell), contact, rate, opens)
     p_n, p_x, p_y, p_z = dt * (r[0] - old[0]), dt * (r[1] - old[1]), dt * (r[2] - old[2]), dt * (r[3] - old[3])
     a, b = one.push(a, b, contact[N_X], contact[N_Y], contact[N_Z], p_n, p_x, p_y, p_z)
     q = stopping_torque(old, relative_spin(a, b, extra), contact, extra, r[0], rate)
@@ -96,7 +96,7 @@ def collide(a, b, contact, extra, old, cell, dt, rate):
 @inlined
 def asked(a, b, contact, extra, old, cell, rate):
     """Force and torque that the laws ask for, both from the same velocities."""
-    r = law(old, velocity(a, b, contact, extra, cell), contact, rate)
+    r = one.shock_force(old, velocity(a, b, contact, extra, cell), contact, rate, False)
     q = stopping_torque(old, relative_spin(a, b, extra), contact, extra, r[0], rate)
     return r[0], r[1], r[2], r[3], q[0], q[1], q[2]
 
