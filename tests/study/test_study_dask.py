@@ -31,6 +31,7 @@ def same_tables(one: Path, other: Path) -> bool:
     return all((one / name).read_bytes() == (other / name).read_bytes() for name in ("table.csv", "table.parquet"))
 
 
+@pytest.mark.slow
 def test_two_workers_give_the_same_table_and_killed_ones_too(reference, tmp_path):
     """A worker and the scheduler, with all its workers, are killed on the way; what was finished is not run again."""
     killed = survive(tmp_path, kills=3, seed=1)
@@ -110,6 +111,7 @@ def kill(process: int) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_cleanly_and_the_study_goes_on(reference, tmp_path):
     """Runs in hand come to a checkpoint; exit code 130; nothing of a traceback."""
     path = write(tmp_path)

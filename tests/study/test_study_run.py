@@ -256,6 +256,7 @@ def test_other_folders_are_left_alone(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.txt"]
 
 
+@pytest.mark.slow
 def test_a_run_that_another_worker_has_is_left_to_it(tmp_path, monkeypatch):
     from rigidgrains.study import alone
 

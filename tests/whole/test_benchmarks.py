@@ -18,6 +18,7 @@ def cells() -> ModuleType:
     return load("cells")
 
 
+@pytest.mark.slow
 def test_study(capsys):
     module = load("study")
     told = {**module.overhead(2), **module.throughput(2, 5)}
