@@ -58,16 +58,15 @@ def test_threads_and_lanes_give_the_bits_of_one_contact_after_another(threads):
     _, problem = dense_problem(1000, coloured=True)
     problem.motion[:500, :2] += 0.1  # so that many slide
     by, dt = problem.colouring, problem.dt
-    colours = np.random.default_rng(1).permutation(by.count)
+    colours = by.shuffled(np.random.default_rng(1))
     motion, forces, closed = problem.motion.copy(), problem.forces.copy(), problem.motion.copy()
     kept = get_threads()
     set_threads(threads)
     try:
         order = Coloured(worth=0)
         order.begin(problem)
-        order._colours = colours
-        for _ in range(5):
-            order.turn(problem, np.random.default_rng(0), fresh=False, associated=True)
+        for k in range(5):  # in the order of the first
+            order.turn(problem, np.random.default_rng(1), fresh=k == 0, associated=True)
             single = replace(problem, motion=motion, forces=forces)
             make_kernels(FRICTION).sweep(by.arranged(colours), *single.arrays, dt, True)
     finally:

@@ -298,7 +298,7 @@ def test_tiles_have_the_bits_of_a_serial_sweep(tiled, threads, number, some):
     order, serial = Coloured(worth=0), Coloured()
     for one in (order, serial):
         one.begin(tiled, among)
-    assert order._colouring.inner.any()
+    assert (tiled.colouring if among is None else tiled.colouring.of_some(among)).inner.any()
     motion, forces = tiled.motion.copy(), tiled.forces.copy()
     threads(number)
     order.sweeps(tiled, np.random.default_rng(1), 4)
