@@ -21,7 +21,7 @@ import rigidgrains as rg
 from rigidgrains.app.runner import run_scene
 from rigidgrains.runtime import threads
 from rigidgrains.study.clusters import connected
-from rigidgrains.study.engine import _drive
+from rigidgrains.study.engine import drive
 from rigidgrains.study.folder import jobs_of, prepare
 from rigidgrains.study.live import Watcher
 from rigidgrains.study.table import write_tables
@@ -62,10 +62,10 @@ def overhead(runs: int) -> dict[str, float]:
         for place in (warm, timed):
             prepare(study, place)
         with connected(1, None, timed, most=1) as client:
-            _drive(client, [job for _, job in jobs_of(study, warm)][:5], Watcher())
+            drive(client, [job for _, job in jobs_of(study, warm)][:5], Watcher())
             jobs = [job for _, job in jobs_of(study, timed)]
             with clocks() as whole:
-                _drive(client, jobs, Watcher())
+                drive(client, jobs, Watcher())
                 write_tables(study, timed)
         scenes = []
         for k, job in enumerate(jobs):
@@ -96,7 +96,7 @@ def throughput(runs: int, steps: int | None) -> dict[str, float]:
             with connected(workers, None, Path(folder), most=workers) as client:
                 client.run(warm, steps=SHORT)
                 with clocks() as whole:
-                    _drive(client, jobs, Watcher())
+                    drive(client, jobs, Watcher())
             seconds[workers] = whole["wall"]
     return {
         "steps of a long run": float(steps),

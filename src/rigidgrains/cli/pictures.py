@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from .words import INTERRUPTED, Dashed, OutputPath, Switch, app, err, frame_number, out, plain, refuse
+from .words import Dashed, OutputPath, Switch, app, err, frame_number, one_line, out, plain, refuse
 
 if TYPE_CHECKING:
     from ..trajectory.reader import Trajectory
@@ -223,17 +222,13 @@ def _opened(file: Path) -> Iterator[Trajectory]:
 
 @contextmanager
 def _errors() -> Iterator[None]:
-    """One line for what the user can mend."""
+    """The same for a picture that cannot be written."""
     try:
-        yield
-    except (ValueError, ImportError) as problem:
-        refuse(str(problem))
+        with one_line():
+            yield
     except OSError as problem:
         reason = problem.strerror or str(problem).strip().split("\n")[0]
         refuse(f"{problem.filename or 'output'} cannot be written: {reason}; choose another place with --output")
-    except KeyboardInterrupt:
-        err.print("interrupted")
-        sys.exit(INTERRUPTED)
 
 
 @contextmanager

@@ -10,7 +10,21 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
-from .words import INTERRUPTED, OutputPath, Quiet, Switch, Whole, app, err, fail, out, plain, print_rows, refuse
+from .words import (
+    INTERRUPTED,
+    OutputPath,
+    Quiet,
+    Switch,
+    Whole,
+    app,
+    err,
+    fail,
+    one_line,
+    out,
+    plain,
+    print_rows,
+    refuse,
+)
 
 if TYPE_CHECKING:
     from ..study import Study
@@ -74,7 +88,7 @@ def run(
         refuse("--cluster, --slurm, --pbs, --lsf and --part exclude each other; keep one")
     if workers is not None and (cluster is not None or part is not None):
         refuse("--workers are processes of this machine or jobs of a queue; leave it out with --cluster and --part")
-    with _errors():
+    with one_line():
         found = _read(source)
         folder = output or found.folder or Path(source.stem)
         kept = found.run
@@ -99,7 +113,7 @@ def status(folder: Path, /) -> None:
     folder
         The folder of a study.
     """
-    with _errors():
+    with one_line():
         _tell(_opened(folder).status(), False)
 
 
@@ -117,7 +131,7 @@ def table(folder: Path, /, *, runs: Switch = False) -> None:
     from ..study.means import means_of
     from ..study.table import write_tables
 
-    with _errors():
+    with one_line():
         found = _opened(folder)
         rows = write_tables(found, folder)
         head, body = means_of(found, rows)
@@ -158,7 +172,7 @@ def plot(
     force
         Overwrite a file that is there.
     """
-    with _errors():
+    with one_line():
         from ..files.outputs import check_outputs
         from ..study.plot import draw_study
         from ..view.save import check_kind, save_figure
@@ -187,7 +201,7 @@ def export(folder: Path, /, *, output: OutputPath = None, pages: bool = True, fo
     force
         Overwrite a file that is there.
     """
-    with _errors():
+    with one_line():
         from ..files.outputs import check_outputs
         from ..study.export import export_study
 
@@ -208,7 +222,7 @@ def check(source: Path, /) -> None:
     source
         A study file in TOML.
     """
-    with _errors():
+    with one_line():
         found = _read(source)
     points = len(found.runs) // found.replicas
     told = [
@@ -241,7 +255,7 @@ def new(name: str | None = None, *, list: Switch = False, output: OutputPath = N
         return
     if name not in studies():
         refuse(f"no study is called '{name}'; known: {', '.join(studies())}")
-    with _errors():
+    with one_line():
         from ..files.outputs import check_outputs, whole
 
         folder, texts = output or Path(name), study_files(name)
@@ -293,18 +307,6 @@ def _queue(queues: dict[str, list[str]]) -> Iterator[object]:
     ((kind, options),) = queues.items()
     with queue_cluster(kind, options) as cluster:
         yield cluster
-
-
-@contextmanager
-def _errors() -> Iterator[None]:
-    """One line for what the user can mend."""
-    try:
-        yield
-    except (ValueError, ImportError) as problem:
-        refuse(str(problem))
-    except KeyboardInterrupt:
-        err.print("interrupted")
-        sys.exit(INTERRUPTED)
 
 
 def _cell(value: object) -> str:

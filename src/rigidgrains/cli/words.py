@@ -136,6 +136,18 @@ def fail(message: str) -> NoReturn:
     sys.exit(FAILED)
 
 
+@contextmanager
+def one_line() -> Iterator[None]:
+    """What the user can mend is told in one line."""
+    try:
+        yield
+    except (ValueError, ImportError) as problem:
+        refuse(str(problem))
+    except KeyboardInterrupt:
+        err.print("interrupted")
+        sys.exit(INTERRUPTED)
+
+
 def refuse(message: str) -> NoReturn:
     """Bad input: say what, which value and the remedy, without a traceback."""
     err.print(f"[bold red]error[/] {plain(as_options(message))}", soft_wrap=True)

@@ -231,8 +231,8 @@ class Contacts(ContactColumns):
         if self.count > len(self._forces) or had != width:
             del self._forces
             self._forces = new_table(len(self._pairs), width)
+        self.extra, self.attraction = np.zeros((self.count, EXTRA_MOVING + 1)) if extended else None, None
         if extended:
-            self.extra = np.zeros((self.count, EXTRA_MOVING + 1))
             self.forces[:, Q] = self.geometry[:, Q] if had == width else 0.0  # where forces wait
         if bodies.laws:
             self._remember(arrange(bodies.laws))

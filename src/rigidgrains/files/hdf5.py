@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from math import prod
 from typing import Any
 
 import h5py
@@ -71,7 +70,8 @@ def _check_stored(name: str, data: h5d.DatasetID) -> None:
         raise ForeignData(f"the data of {name} are in another file")
     if made.get_layout() == h5d.VIRTUAL:
         raise ForeignData(f"{name} is made of data sets of other files")
-    claimed, factor = prod(data.shape) * data.dtype.itemsize, PACKED if made.get_nfilters() else 1
+    claimed = data.get_space().get_simple_extent_npoints() * data.get_type().get_size()
+    factor = PACKED if made.get_nfilters() else 1
     if claimed > max(SMALL, factor * data.get_storage_size()):
         raise ForeignData(
             f"{name} claims {claimed / 1e9:.3g} GB, of which the file has {data.get_storage_size():,} bytes"

@@ -133,10 +133,10 @@ def _on_dask(jobs: Sequence[Job], watcher: Watcher, workers: int | None, cluster
     from .clusters import connected
 
     with connected(workers, cluster, folder, most=len(jobs)) as client:
-        return _drive(client, jobs, watcher)
+        return drive(client, jobs, watcher)
 
 
-def _drive(client: Client, jobs: Sequence[Job], watcher: Watcher) -> bool:
+def drive(client: Client, jobs: Sequence[Job], watcher: Watcher) -> bool:
     """Hand all jobs to the scheduler and follow them; Ctrl-C stops them between two steps."""
     from .worker import work
 

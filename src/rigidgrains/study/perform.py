@@ -61,17 +61,15 @@ def _run(job: Job, tell: Tell) -> Result | None:
     with whole(scene) as part:
         part.write_text(job.text, encoding="utf-8")
     try:
-        if not _has_ended(file):
-            outcome = None
-            if file.exists():
-                outcome = _resumed(file, watch)
+        ended = _end_of(file) if file.exists() else None
+        if ended is None:
+            outcome = _resumed(file, watch) if file.exists() else None
             if outcome is None:
                 outcome = run_scene(scene, output=job.place, force=True, progress=False, watch=watch)
             if outcome.report.stopped == INTERRUPTED:
                 return None
-        with Trajectory(file) as trajectory:
-            report = trajectory.report
-        return Result(job.mark, steps=int(report["steps"]), time=float(report["time"]))
+            ended = outcome.report.steps, outcome.report.time
+        return Result(job.mark, steps=ended[0], time=ended[1])
     except Exception as problem:
         outside = isinstance(problem, OUTSIDE) or isinstance(problem.__context__, OUTSIDE)
         return Result(job.mark, error=_one_line(problem, job), again=outside)
@@ -85,17 +83,19 @@ def _resumed(file: Path, watch: Watch) -> Outcome | None:
         return None
 
 
-def _has_ended(file: Path) -> bool:
-    """Whether the file holds a run that came to its end, by time or by an observer's wish."""
+def _end_of(file: Path) -> tuple[int, float] | None:
+    """Steps and time of a run that came to its end, by time or by an observer's wish; None if it has not."""
     try:
         with Trajectory(file) as trajectory:
             report, plan = trajectory.report, Plan.read(file, trajectory.run)
     except TrajectoryError:
-        return False
+        return None
     if not report or report.get("stopped") == INTERRUPTED:
-        return False
+        return None
     late = plan.until is not None and plan.until - report["time"] <= 1e-9 * report["dt"]
-    return bool(report.get("stopped")) or late or (plan.last_step is not None and plan.last_step <= report["steps"])
+    if report.get("stopped") or late or (plan.last_step is not None and plan.last_step <= report["steps"]):
+        return int(report["steps"]), float(report["time"])
+    return None
 
 
 def _measure(job: Job, result: Result) -> None:
