@@ -14,6 +14,7 @@ from rigidgrains.laws.shock import shock_law
 from rigidgrains.runtime.barrier import new_meeting
 from rigidgrains.runtime.memory import LINE, new_table, on_lines
 from rigidgrains.runtime.simd import (
+    SIDE_BY_SIDE,
     WIDTH,
     choose,
     column_of,
@@ -21,6 +22,7 @@ from rigidgrains.runtime.simd import (
     lanes_with,
     max_of,
     next_of,
+    read_column,
     read_rows,
     rows_from,
     sum_of,
@@ -33,13 +35,33 @@ law = njit(shock_law)
 numbers = st.floats(allow_nan=True, allow_infinity=True, width=64)
 
 
-@njit
-def in_lanes(table, sequence, out):
-    """Some arithmetic on columns, rows in a sequence."""
-    rows = next_of(sequence, 1)
-    a, b, c, d, e, f, g, h = read_rows(table, rows, 8)
-    less = choose(a > b, a - b, 2.0 * c)
-    write_rows(out, rows, (a + b, a - b, a * b, a / b, math.sqrt(d * d), less, choose(e <= f, g, 0.5), h))
+def lanes(many):
+    """Loops over so many lanes: some arithmetic on columns, rows of four that change places, three columns of seven."""
+
+    @njit
+    def compute(table, sequence, out):
+        rows = next_of(sequence, 1, many)
+        a, b, c, d, e, f, g, h = read_rows(table, rows, 8)
+        less = choose(a > b, a - b, 2.0 * c)
+        write_rows(out, rows, (a + b, a - b, a * b, a / b, math.sqrt(d * d), less, choose(e <= f, g, 0.5), h))
+
+    @njit
+    def swap_ends(pairs, sequence, table):
+        c = next_of(sequence, 0, many)
+        first, second = read_rows(table, column_of(pairs, c, 0), 4), read_rows(table, column_of(pairs, c, 1), 4)
+        write_rows(table, column_of(pairs, c, 1), first)
+        write_rows(table, column_of(pairs, c, 0), second)
+
+    @njit
+    def turn_over(table, out):
+        rows = rows_from(2, many)
+        _, b, c, d, e, f, g = read_rows(table, rows, 7)
+        write_rows(out, rows, (g, f, e, d, c, b, read_column(table, rows, 7, 0)))
+
+    return compute, swap_ends, turn_over
+
+
+LANES = {many: lanes(many) for many in (4, 8)}
 
 
 def one_by_one(row):
@@ -47,44 +69,48 @@ def one_by_one(row):
     return a + b, a - b, a * b, a / b, np.sqrt(d * d), a - b if a > b else 2.0 * c, g if e <= f else 0.5, h
 
 
+@pytest.mark.parametrize("many", LANES)
 @settings(max_examples=30, deadline=None)
 @given(data=st.data())
-def test_lanes_round_like_single_numbers(data):
+def test_lanes_round_like_single_numbers(many, data):
     table = np.array(data.draw(st.lists(st.lists(numbers, min_size=8, max_size=8), min_size=12, max_size=12)))
     sequence = np.array(data.draw(st.permutations(range(12))), np.int32)
     out = np.full_like(table, 7.0)
-    in_lanes(table, sequence, out)
-    touched = sequence[1 : 1 + WIDTH]
+    LANES[many][0](table, sequence, out)
+    touched = sequence[1 : 1 + many]
     with np.errstate(all="ignore"):
         expected = np.array([one_by_one(table[k]) for k in touched])
     np.testing.assert_array_equal(out[touched], expected)
     np.testing.assert_array_equal(np.delete(out, touched, axis=0), 7.0)
 
 
-@njit
-def swap_ends(pairs, sequence, table):
-    c = next_of(sequence, 0)
-    first, second = read_rows(table, column_of(pairs, c, 0), 4), read_rows(table, column_of(pairs, c, 1), 4)
-    write_rows(table, column_of(pairs, c, 1), first)
-    write_rows(table, column_of(pairs, c, 0), second)
-
-
-def test_short_rows_are_read_and_written_by_the_pairs_of_a_sequence():
+@pytest.mark.parametrize("many", LANES)
+def test_short_rows_are_read_and_written_by_the_pairs_of_a_sequence(many):
     rng = np.random.default_rng(3)
     table = rng.normal(size=(40, 4))
     pairs = rng.permutation(40).reshape(20, 2).astype(np.int32)
     sequence = rng.permutation(20).astype(np.int32)
     expected = table.copy()
-    for c in sequence[:WIDTH]:
+    for c in sequence[:many]:
         expected[pairs[c]] = expected[pairs[c, ::-1]]
-    swap_ends(pairs, sequence, table)
+    LANES[many][1](pairs, sequence, table)
     np.testing.assert_array_equal(table, expected)
+
+
+@pytest.mark.parametrize("many", LANES)
+def test_rows_of_an_odd_length_are_written_and_nothing_beyond_them(many):
+    table = np.random.default_rng(4).normal(size=(12, 7))
+    out = np.full_like(table, 7.0)
+    LANES[many][2](table, out)
+    expected = np.full_like(table, 7.0)
+    expected[2 : 2 + many] = table[2 : 2 + many, ::-1]
+    np.testing.assert_array_equal(out, expected)
 
 
 @njit
 def law_in_lanes(table, out):
     """The shock law for eight columns read as three."""
-    rows = next_of(np.arange(WIDTH).astype(np.int32), 0)
+    rows = next_of(np.arange(WIDTH).astype(np.int32), 0, WIDTH)
     r_n, r_tt, mu, zero = read_rows(table, rows, 4)
     r_n, factor = law(r_n, r_tt, mu)
     write_rows(out, rows, (r_n, factor, zero, zero))
@@ -114,7 +140,7 @@ def test_a_sweep_in_lanes_has_the_bits_of_the_same_sweep_contact_by_contact(grai
             problem.dt, False,
         )  # fmt: skip
         sweep(by.arranged(colours), motion, problem.pairs, problem.geometry, forces, problem.dt)
-    assert (np.diff(by.start) >= WIDTH).any() or grains < 100
+    assert (np.diff(by.start) >= SIDE_BY_SIDE).any() or grains < 100
     np.testing.assert_array_equal(problem.forces, forces)
     np.testing.assert_array_equal(problem.motion, motion)
     assert forces.any()
@@ -124,7 +150,7 @@ def test_a_sweep_in_lanes_has_the_bits_of_the_same_sweep_contact_by_contact(grai
 def folded(numbers):
     """Sum and largest of lanes from place 1 on, and of lanes with one number; rows in turn."""
     some, same = lanes_of(numbers, 1), lanes_with(0.25)
-    return sum_of(some), max_of(some), sum_of(same), rows_from(5)
+    return sum_of(some), max_of(some), sum_of(same), rows_from(5, WIDTH)
 
 
 def test_lanes_are_folded_to_one_number():

@@ -1,6 +1,6 @@
 """One contact at a time: its velocity, the force that the shock law asks for, and the push on both bodies.
 
-Point functions without loops, on numbers: one text serves a single contact and eight in the lanes of a register.
+Point functions without loops, on numbers: one text serves a single contact and several in the lanes of a register.
 
     a, b    : motion rows of bodies 0 and 1
     contact : geometry row, n (3), gap to be closed, m_n, m_t, mu, g
@@ -18,14 +18,28 @@ shock, associated = law(shock_law), law(associated_law)
 
 
 @inlined
-def velocity(a, b, n_x, n_y, n_z):
-    """V_n and V_t (3) of two bodies: Eq. (contact-veloc) with levers along n, V = v1 - v0 - (s0 + s1) x n."""
+def relative_velocity(a, b, n_x, n_y, n_z):
+    """V of two bodies: Eq. (contact-veloc) with levers along n, V = v1 - v0 - (s0 + s1) x n."""
     s_x, s_y, s_z = a[3] + b[3], a[4] + b[4], a[5] + b[5]
-    v_x = b[0] - a[0] - (s_y * n_z - s_z * n_y)
-    v_y = b[1] - a[1] - (s_z * n_x - s_x * n_z)
-    v_z = b[2] - a[2] - (s_x * n_y - s_y * n_x)
+    return (
+        b[0] - a[0] - (s_y * n_z - s_z * n_y),
+        b[1] - a[1] - (s_z * n_x - s_x * n_z),
+        b[2] - a[2] - (s_x * n_y - s_y * n_x),
+    )
+
+
+@inlined
+def along_normal(v_x, v_y, v_z, n_x, n_y, n_z):
+    """V_n and V_t (3) of V."""
     v_n = v_x * n_x + v_y * n_y + v_z * n_z
     return v_n, v_x - v_n * n_x, v_y - v_n * n_y, v_z - v_n * n_z
+
+
+@inlined
+def velocity(a, b, n_x, n_y, n_z):
+    """V_n and V_t (3) of two bodies."""
+    v_x, v_y, v_z = relative_velocity(a, b, n_x, n_y, n_z)
+    return along_normal(v_x, v_y, v_z, n_x, n_y, n_z)
 
 
 @inlined

@@ -1,8 +1,9 @@
-"""Lanes: eight numbers side by side, as one number of the compiler.
+"""Lanes: four or eight numbers side by side, as one number of the compiler.
 
-The text of a law that is written with + - * /, sqrt and `choose` compiles for one contact and for eight at a time.
-Every lane is rounded like a number on its own, so the bits are the same. Eight fill a register of AVX-512; with
-narrower ones the compiler takes two or four, and results do not depend on the machine.
+The text of a law that is written with + - * /, sqrt and `choose` compiles for one contact and for several at a time.
+Every lane is rounded like a number on its own, so the bits are the same for any number of lanes. Eight fill a register
+of AVX-512, four one of AVX2; sweeps take as many as fit. Sums are rounded otherwise with other lanes: they take eight
+everywhere, so that results do not depend on the machine.
 
 `read_rows` brings rows of a table, one for each lane, into columns of lanes, and `write_rows` brings them back: whole
 rows move between memory and registers, and are transposed there.
@@ -15,6 +16,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import llvmlite.binding
 import numba.extending
 from llvmlite import ir
 from numba.core import cgutils, types
@@ -27,19 +29,20 @@ from numba.extending import (
     type_callable,
 )
 
-WIDTH = 8
+WIDTH = 8  # lanes of sums
+SIDE_BY_SIDE = 8 if llvmlite.binding.get_host_cpu_features().get("avx512f") else 4  # contacts in the lanes of a sweep
 
 intrinsic: Any = numba.extending.intrinsic  # what is made of it is called with other arguments than it is written with
 
 _DOUBLE, _INDEX = ir.DoubleType(), ir.IntType(32)
-_LANES, _TRUTHS = ir.VectorType(_DOUBLE, WIDTH), ir.VectorType(ir.IntType(1), WIDTH)
 
 
 class Lanes(types.Type):
-    """Numbers side by side."""
+    """So many numbers side by side."""
 
-    def __init__(self) -> None:
-        super().__init__(name=f"Lanes({WIDTH})")
+    def __init__(self, width: int) -> None:
+        self.width = width
+        super().__init__(name=f"Lanes({width})")
 
     def can_convert_from(self, context: Any, other: types.Type) -> Conversion | None:
         """A single number stands in every lane."""
@@ -49,23 +52,25 @@ class Lanes(types.Type):
 class Truths(types.Type):
     """What is true of each lane."""
 
-    def __init__(self) -> None:
-        super().__init__(name=f"Truths({WIDTH})")
+    def __init__(self, width: int) -> None:
+        self.width = width
+        super().__init__(name=f"Truths({width})")
 
 
-LANES, TRUTHS = Lanes(), Truths()
+def _vector(width: int) -> Any:
+    return ir.VectorType(_DOUBLE, width)
 
 
 @register_model(Lanes)
 class _LanesModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, _LANES)
+        super().__init__(manager, kind, _vector(kind.width))
 
 
 @register_model(Truths)
 class _TruthsModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, _TRUTHS)
+        super().__init__(manager, kind, ir.VectorType(ir.IntType(1), kind.width))
 
 
 def choose(condition, then, otherwise):
@@ -77,7 +82,8 @@ def choose(condition, then, otherwise):
 def _type_choose(context: Any) -> Callable[..., Any]:
     def typer(condition: Any, then: Any, otherwise: Any) -> Any:
         if isinstance(condition, Truths):
-            return LANES(TRUTHS, LANES, LANES)
+            lanes = Lanes(condition.width)
+            return lanes(condition, lanes, lanes)
         return types.float64(types.boolean, types.float64, types.float64)
 
     return typer
@@ -92,85 +98,92 @@ def _choose(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 @lower_cast(types.Float, Lanes)
 def _spread(context: Any, builder: Any, one: Any, many: Any, value: Any) -> Any:
     number = context.cast(builder, value, one, types.float64)
-    first = builder.insert_element(ir.Constant(_LANES, ir.Undefined), number, _INDEX(0))
-    return builder.shuffle_vector(first, first, _mask([0] * WIDTH))
+    first = builder.insert_element(ir.Constant(_vector(many.width), ir.Undefined), number, _INDEX(0))
+    return builder.shuffle_vector(first, first, _mask([0] * many.width))
 
 
-def _has_lanes(a: Any, b: Any) -> bool:
-    """Whether an operation on these is one of lanes."""
-    return {type(a), type(b)} in ({Lanes}, {Lanes, types.Float})
+def _lanes_among(a: Any, b: Any) -> Lanes | None:
+    """Lanes on which an operation on these is one; None if it is on others."""
+    if isinstance(a, Lanes) and (a == b or isinstance(b, types.Float)):
+        return a
+    return b if isinstance(b, Lanes) and isinstance(a, types.Float) else None
 
 
-def _teach(symbol: Any, result: types.Type, instruction: Callable[[Any, Any, Any], Any]) -> None:
+def _teach(symbol: Any, result: type[Lanes | Truths], instruction: Callable[[Any, Any, Any], Any]) -> None:
     """Let the compiler use an operator between lanes, or a lane and a number."""
 
     @type_callable(symbol)
     def typer(context: Any) -> Callable[[Any, Any], Any]:
-        return lambda a, b: result(LANES, LANES) if _has_lanes(a, b) else None
+        def found(a: Any, b: Any) -> Any:
+            lanes = _lanes_among(a, b)
+            return None if lanes is None else result(lanes.width)(lanes, lanes)
+
+        return found
 
     @lower_builtin(symbol, Lanes, Lanes)
     def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return instruction(builder, *args)
 
 
-_teach(operator.add, LANES, lambda builder, a, b: builder.fadd(a, b))
-_teach(operator.sub, LANES, lambda builder, a, b: builder.fsub(a, b))
-_teach(operator.mul, LANES, lambda builder, a, b: builder.fmul(a, b))
-_teach(operator.truediv, LANES, lambda builder, a, b: builder.fdiv(a, b))
-_teach(operator.gt, TRUTHS, lambda builder, a, b: builder.fcmp_ordered(">", a, b))
-_teach(operator.le, TRUTHS, lambda builder, a, b: builder.fcmp_ordered("<=", a, b))
+_teach(operator.add, Lanes, lambda builder, a, b: builder.fadd(a, b))
+_teach(operator.sub, Lanes, lambda builder, a, b: builder.fsub(a, b))
+_teach(operator.mul, Lanes, lambda builder, a, b: builder.fmul(a, b))
+_teach(operator.truediv, Lanes, lambda builder, a, b: builder.fdiv(a, b))
+_teach(operator.gt, Truths, lambda builder, a, b: builder.fcmp_ordered(">", a, b))
+_teach(operator.le, Truths, lambda builder, a, b: builder.fcmp_ordered("<=", a, b))
 
 
 @type_callable(math.sqrt)
 def _type_sqrt(context: Any) -> Callable[[Any], Any]:
-    return lambda x: LANES if isinstance(x, Lanes) else None
+    return lambda x: x if isinstance(x, Lanes) else None
 
 
 @lower_builtin(math.sqrt, Lanes)
 def _sqrt(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    kind = ir.FunctionType(_LANES, [_LANES])
-    return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.sqrt.v{WIDTH}f64"), args)
+    width = signature.args[0].width
+    kind = ir.FunctionType(_vector(width), [_vector(width)])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.sqrt.v{width}f64"), args)
 
 
 @intrinsic
 def lanes_of(typing: Any, numbers: Any, at: Any) -> Any:
-    """The numbers of an array side by side, from a place on."""
+    """The numbers of an array side by side, from a place on, as many as sums take."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         data = _data(context, builder, signature, args, 0)
-        place = builder.bitcast(builder.gep(data, [args[1]]), _LANES.as_pointer())
+        place = builder.bitcast(builder.gep(data, [args[1]]), _vector(WIDTH).as_pointer())
         return builder.load(place, align=8)
 
-    return LANES(numbers, types.intp), generate
+    return Lanes(WIDTH)(numbers, types.intp), generate
 
 
 @intrinsic
 def lanes_with(typing: Any, number: Any) -> Any:
-    """The same number in every lane."""
+    """The same number in every lane of a sum."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _spread(context, builder, types.float64, LANES, args[0])
+        return _spread(context, builder, types.float64, Lanes(WIDTH), args[0])
 
-    return LANES(types.float64), generate
+    return Lanes(WIDTH)(types.float64), generate
 
 
 @intrinsic
 def sum_of(typing: Any, lanes: Any) -> Any:
     """Of all lanes, halves first."""
-    return types.float64(LANES), _fold(lambda builder, a, b: builder.fadd(a, b))
+    return types.float64(lanes), _fold(lambda builder, a, b: builder.fadd(a, b))
 
 
 @intrinsic
 def max_of(typing: Any, lanes: Any) -> Any:
     """The largest of all lanes."""
-    return types.float64(LANES), _fold(lambda builder, a, b: builder.select(builder.fcmp_ordered(">", a, b), a, b))
+    return types.float64(lanes), _fold(lambda builder, a, b: builder.select(builder.fcmp_ordered(">", a, b), a, b))
 
 
 def _fold(join: Callable[[Any, Any, Any], Any]) -> Callable[..., Any]:
     """One number from all lanes: each of the first half joined with one of the second, and so on."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        numbers = [builder.extract_element(args[0], _INDEX(k)) for k in range(WIDTH)]
+        numbers = [builder.extract_element(args[0], _INDEX(k)) for k in range(signature.args[0].width)]
         while len(numbers) > 1:
             half = len(numbers) // 2
             numbers = [join(builder, a, b) for a, b in zip(numbers[:half], numbers[half:])]
@@ -179,33 +192,35 @@ def _fold(join: Callable[[Any, Any, Any], Any]) -> Callable[..., Any]:
     return generate
 
 
-@intrinsic
-def rows_from(typing: Any, first: Any) -> Any:
-    """As many numbers in turn as there are lanes."""
-    result = types.UniTuple(types.intp, WIDTH)
+@intrinsic(prefer_literal=True)
+def rows_from(typing: Any, first: Any, number: Any) -> Any:
+    """So many numbers in turn."""
+    many = number.literal_value
+    result = types.UniTuple(types.intp, many)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _pack(context, builder, result, [builder.add(args[0], args[0].type(k)) for k in range(WIDTH)])
+        return _pack(context, builder, result, [builder.add(args[0], args[0].type(k)) for k in range(many)])
 
-    return result(types.intp), generate
+    return result(types.intp, number), generate
 
 
-@intrinsic
-def next_of(typing: Any, sequence: Any, at: Any) -> Any:
-    """As many numbers of an int32 array as there are lanes, from a place on."""
-    result = types.UniTuple(types.intp, WIDTH)
+@intrinsic(prefer_literal=True)
+def next_of(typing: Any, sequence: Any, at: Any, number: Any) -> Any:
+    """So many numbers of an int32 array, from a place on."""
+    many = number.literal_value
+    result = types.UniTuple(types.intp, many)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         data = _data(context, builder, signature, args, 0)
-        return _pack(context, builder, result, [_number(builder, data, args[1], k) for k in range(WIDTH)])
+        return _pack(context, builder, result, [_number(builder, data, args[1], k) for k in range(many)])
 
-    return result(sequence, types.intp), generate
+    return result(sequence, types.intp, number), generate
 
 
 @intrinsic
 def column_of(typing: Any, pairs: Any, rows: Any, side: Any) -> Any:
     """One column of the rows of an int32 array with two columns."""
-    result = types.UniTuple(types.intp, WIDTH)
+    result = types.UniTuple(types.intp, rows.count)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         data = _data(context, builder, signature, args, 0)
@@ -221,18 +236,32 @@ def column_of(typing: Any, pairs: Any, rows: Any, side: Any) -> Any:
 @intrinsic(prefer_literal=True)
 def read_rows(typing: Any, table: Any, rows: Any, columns: Any) -> Any:
     """Columns of lanes from whole rows of a table: say how many columns it has."""
-    width = columns.literal_value
-    result = types.UniTuple(LANES, width)
+    width, many = columns.literal_value, rows.count
+    result = types.UniTuple(Lanes(many), width)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         data, at, lanes = _data(context, builder, signature, args, 0), cgutils.unpack_tuple(builder, args[1]), []
-        for first in range(0, width, WIDTH):
-            some = min(WIDTH, width - first)
-            read = [_load_row(builder, _place(builder, data, row, width, first), some) for row in at]
+        for first in range(0, width, many):
+            some = min(many, width - first)
+            read = [_load_row(builder, _place(builder, data, row, width, first), some, many) for row in at]
             lanes += _into_columns(builder, read)[:some]
         return _pack(context, builder, result, lanes)
 
     return result(table, rows, columns), generate
+
+
+@intrinsic(prefer_literal=True)
+def read_column(typing: Any, table: Any, rows: Any, columns: Any, column: Any) -> Any:
+    """Lanes from one column of some rows of a table: say how many columns it has, and which one."""
+    width, number = columns.literal_value, column.literal_value
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data, lanes = _data(context, builder, signature, args, 0), ir.Constant(_vector(rows.count), ir.Undefined)
+        for k, row in enumerate(cgutils.unpack_tuple(builder, args[1])):
+            lanes = builder.insert_element(lanes, builder.load(_place(builder, data, row, width, number)), _INDEX(k))
+        return lanes
+
+    return Lanes(rows.count)(table, rows, columns, column), generate
 
 
 @intrinsic
@@ -241,12 +270,13 @@ def write_rows(typing: Any, table: Any, rows: Any, columns: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         data, at = _data(context, builder, signature, args, 0), cgutils.unpack_tuple(builder, args[1])
-        lanes = cgutils.unpack_tuple(builder, args[2])
+        lanes, many = cgutils.unpack_tuple(builder, args[2]), rows.count
         width = len(lanes)
-        if width not in (4, WIDTH):  # what fills up is not written
-            lanes += [lanes[-1]] * (WIDTH - width)
-        for row, numbers in zip(at, _into_rows(builder, lanes)):
-            _store_row(builder, _place(builder, data, row, width, 0), numbers, width)
+        for first in range(0, width, many):
+            some = lanes[first : first + many]
+            filled = some if len(some) in (4, many) else some + [some[-1]] * (many - len(some))  # this is not written
+            for row, numbers in zip(at, _into_rows(builder, filled, many)):
+                _store_row(builder, _place(builder, data, row, width, first), numbers, len(some))
         return context.get_dummy_value()
 
     return types.void(table, rows, columns), generate
@@ -285,52 +315,52 @@ def _pieces(width: int) -> list[tuple[int, int]]:
     return [(0, size)] if size == width else [(0, size), (width - size, size)]
 
 
-def _load_row(builder: Any, place: Any, width: int) -> Any:
-    """Four or eight numbers; shorter rows are filled up."""
+def _load_row(builder: Any, place: Any, width: int, many: int) -> Any:
+    """Four numbers, or as many as lanes; shorter rows are filled up."""
     parts = []
     for first, size in _pieces(width):
-        kind = ir.VectorType(_DOUBLE, size).as_pointer()
+        kind = _vector(size).as_pointer()
         parts.append(builder.load(builder.bitcast(builder.gep(place, [_INDEX(first)]), kind), align=8))
-    if width in (4, WIDTH):
+    if width in (4, many):
         return parts[0]
     size, last = parts[0].type.count, parts[-1]
     order = [*range(size), *(2 * size - width + k for k in range(size, width))]
-    return builder.shuffle_vector(parts[0], last, _mask(order + [0] * (WIDTH - width)))
+    return builder.shuffle_vector(parts[0], last, _mask(order + [0] * (many - width)))
 
 
 def _store_row(builder: Any, place: Any, row: Any, width: int) -> None:
     """The first numbers of a row; where vectors overlap both write the same."""
     for first, size in _pieces(width):
-        kind = ir.VectorType(_DOUBLE, size).as_pointer()
+        kind = _vector(size).as_pointer()
         part = row if row.type.count == size else builder.shuffle_vector(row, row, _mask([*range(first, first + size)]))
         builder.store(part, builder.bitcast(builder.gep(place, [_INDEX(first)]), kind), align=8)
 
 
 def _into_columns(builder: Any, rows: list[Any]) -> list[Any]:
     """Transpose: as many rows as lanes; where rows are half as long, two of them stand side by side first."""
-    short = rows[0].type.count
-    if short < WIDTH:
-        half = _mask(list(range(WIDTH)))
+    short, many = rows[0].type.count, len(rows)
+    if short < many:
+        half = _mask(list(range(many)))
         rows = [builder.shuffle_vector(rows[k], rows[k + short], half) for k in range(short)]
-    return _transposed(builder, rows, short)
+    return _transposed(builder, rows, short, many)
 
 
-def _into_rows(builder: Any, columns: list[Any]) -> list[Any]:
+def _into_rows(builder: Any, columns: list[Any], many: int) -> list[Any]:
     """The way back."""
     short = len(columns)
-    rows = _transposed(builder, columns, short)
-    if short == WIDTH:
+    rows = _transposed(builder, columns, short, many)
+    if short == many:
         return rows
     halves = [_mask(list(range(first, first + short))) for first in (0, short)]
     return [builder.shuffle_vector(row, row, half) for half in halves for row in rows]
 
 
-def _transposed(builder: Any, rows: list[Any], size: int) -> list[Any]:
+def _transposed(builder: Any, rows: list[Any], size: int, many: int) -> list[Any]:
     """Square blocks of a size turned over: numbers change places at distance 1, 2, 4."""
     distance = 1
     while distance < size:
-        low = [k if not k & distance else WIDTH + k - distance for k in range(WIDTH)]
-        high = [k + distance if not k & distance else WIDTH + k for k in range(WIDTH)]
+        low = [k if not k & distance else many + k - distance for k in range(many)]
+        high = [k + distance if not k & distance else many + k for k in range(many)]
         turned = list(rows)
         for k in range(size):
             if not k & distance:

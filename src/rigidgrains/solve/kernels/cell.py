@@ -6,19 +6,20 @@ from ...laws import contact as one
 from ...model.cell import drag as drag_cell
 from ...model.columns import BRANCH, L_X, L_Y, L_Z, MOVING, N_X, N_Y, N_Z, X, Y, Z
 from ...runtime.compiled import inlined
-from ...runtime.simd import read_rows
+from ...runtime.simd import read_column
 
 
 @inlined
 def flow_velocity(a, b, contact, branch, cell):
     """V_n and V_t (3) with the flow of the cell, V = c1 - c0 + L b - (s0 + s1) x n."""
     n_x, n_y, n_z = contact[N_X], contact[N_Y], contact[N_Z]
-    v_n, v_x, v_y, v_z = one.velocity(a, b, n_x, n_y, n_z)
-    l_x = branch * (cell[X, L_X] * n_x + cell[X, L_Y] * n_y + cell[X, L_Z] * n_z)
-    l_y = branch * (cell[Y, L_Y] * n_y + cell[Y, L_Z] * n_z)
-    l_z = branch * (cell[Z, L_Z] * n_z)
-    l_n = l_x * n_x + l_y * n_y + l_z * n_z
-    return v_n + l_n, v_x + (l_x - l_n * n_x), v_y + (l_y - l_n * n_y), v_z + (l_z - l_n * n_z)
+    v_x, v_y, v_z = one.relative_velocity(a, b, n_x, n_y, n_z)
+    return one.along_normal(
+        v_x + branch * (cell[X, L_X] * n_x + cell[X, L_Y] * n_y + cell[X, L_Z] * n_z),
+        v_y + branch * (cell[Y, L_Y] * n_y + cell[Y, L_Z] * n_z),
+        v_z + branch * (cell[Z, L_Z] * n_z),
+        n_x, n_y, n_z,
+    )  # fmt: skip
 
 
 @inlined
@@ -29,8 +30,8 @@ def read_extra(extra, c):
 
 @inlined
 def read_extras(extra, c):
-    """The same of eight contacts."""
-    return read_rows(extra, c, 2)
+    """The branches of several contacts, of which none moves the cell."""
+    return (read_column(extra, c, 2, 0),)
 
 
 @inlined

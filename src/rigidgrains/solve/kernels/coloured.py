@@ -1,24 +1,24 @@
 """Texts of the loops by colours, on one thread or several: contacts of one colour share no body that can move.
 
-Eight contacts of a colour go at a time, one in each lane; see `sweeps` for what is done with these texts.
+Four or eight contacts of a colour go at a time, one in each lane; see `sweeps` for what is done with these texts.
 """
 
 from __future__ import annotations
 
 from ...runtime.barrier import meet, share
 from ...runtime.compiled import kernel
-from ...runtime.simd import WIDTH, column_of, next_of, read_rows, rows_from, write_rows
+from ...runtime.simd import SIDE_BY_SIDE, column_of, next_of, read_rows, rows_from, write_rows
 from .friction import collide, push, read_extras, read_forces, scaled
 from .sweeps import apply_force, update
 
 
 def sweep_lanes(first, last, sequence, motion, pairs, geometry, extra, cell, forces, dt, rate, opens):
-    """Update contacts that share no movable body, eight at a time; returns where fewer are left.
+    """Update contacts that share no movable body, several at a time; returns where fewer are left.
 
     Lanes that share a wall all put back what it was. No such contact moves the cell.
     """
-    while first + WIDTH <= last:
-        c = next_of(sequence, first)
+    while first + SIDE_BY_SIDE <= last:
+        c = next_of(sequence, first, SIDE_BY_SIDE)
         i, j = column_of(pairs, c, 0), column_of(pairs, c, 1)
         a, b, new = collide(
             read_rows(motion, i, 8), read_rows(motion, j, 8), read_rows(geometry, c, 8), read_extras(extra, c),
@@ -27,7 +27,7 @@ def sweep_lanes(first, last, sequence, motion, pairs, geometry, extra, cell, for
         write_rows(motion, i, a)
         write_rows(motion, j, b)
         write_rows(forces, c, new)
-        first += WIDTH
+        first += SIDE_BY_SIDE
     return first
 
 
@@ -77,9 +77,9 @@ def coloured_sweep(
 
 
 def push_lanes(first, last, motion, pairs, geometry, extra, forces, dt):
-    """Let eight forces at a time act on bodies that they do not share; returns where fewer are left."""
-    while first + WIDTH <= last:
-        c = rows_from(first)
+    """Let several forces at a time act on bodies that they do not share; returns where fewer are left."""
+    while first + SIDE_BY_SIDE <= last:
+        c = rows_from(first, SIDE_BY_SIDE)
         i, j = column_of(pairs, c, 0), column_of(pairs, c, 1)
         a, b = push(
             read_rows(motion, i, 8), read_rows(motion, j, 8), read_rows(geometry, c, 8), read_extras(extra, c),
@@ -87,7 +87,7 @@ def push_lanes(first, last, motion, pairs, geometry, extra, forces, dt):
         )  # fmt: skip
         write_rows(motion, i, a)
         write_rows(motion, j, b)
-        first += WIDTH
+        first += SIDE_BY_SIDE
     return first
 
 

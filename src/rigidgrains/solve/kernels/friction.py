@@ -1,4 +1,4 @@
-"""Plain friction between two bodies: point functions for one contact, or for eight in lanes."""
+"""Plain friction between two bodies: point functions for one contact, or for several in lanes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def read_extra(extra, c):
 
 @inlined
 def read_extras(extra, c):
-    """The same of eight contacts."""
+    """The same of several contacts."""
     return ()
 
 
@@ -36,7 +36,7 @@ def write_force(forces, c, new):
 
 @inlined
 def read_forces(forces, c):
-    """R_n and R_t (3) of eight contacts."""
+    """R_n and R_t (3) of several contacts."""
     return read_rows(forces, c, 4)
 
 

@@ -1,4 +1,4 @@
-"""Kinds of contact: what the loops over contacts are given, as point functions for one contact or eight in lanes.
+"""Kinds of contact: what the loops over contacts are given, as point functions for one contact or several in lanes.
 
     friction : between bodies, and no more
     cell     : in a cell that deforms; its velocity gradient L adds branch * L n to V, forces change L where it is free
@@ -6,7 +6,7 @@
 
 What varies from kind to kind:
 
-    read_extra, read_extras   : the columns that a contact has beyond its geometry; of one contact, of eight
+    read_extra, read_extras   : the columns that a contact has beyond its geometry; of one contact, of several
     read_force, read_forces, write_force : R_n, R_t (3), and Q (3) with torques
     velocity(a, b, contact, extra, cell) : V_n and V_t (3), less what is to be reached
     collide     : velocity, law, push, and again for the torque: bodies and forces after them

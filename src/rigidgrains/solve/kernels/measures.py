@@ -58,7 +58,7 @@ def lack_squares(first, last, motion, pairs, geometry, extra, cell, forces, dt, 
     rate = 1.0 / dt
     misses, squares = lanes_with(0.0), lanes_with(0.0)
     while first + WIDTH <= last:
-        c = rows_from(first)
+        c = rows_from(first, WIDTH)
         i, j, old = column_of(pairs, c, 0), column_of(pairs, c, 1), read_forces(forces, c)
         new = asked(
             read_rows(motion, i, 8), read_rows(motion, j, 8), read_rows(geometry, c, 8), read_extras(extra, c), old,

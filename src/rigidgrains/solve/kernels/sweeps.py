@@ -9,7 +9,10 @@ from __future__ import annotations
 import math
 
 from ...laws.contact import put_back, row
+from ...runtime.prefetch import prefetch
 from .friction import collide, drag, impulse, minus, push, read_extra, read_force, scaled, square, write_force
+
+AHEAD = 8  # contacts: in so many updates memory answers
 
 
 def update(c, motion, pairs, geometry, extra, cell, forces, dt, rate, opens):
@@ -43,11 +46,24 @@ def apply_forces(motion, pairs, geometry, extra, cell, forces, dt):
         apply_force(c, motion, pairs, geometry, extra, cell, forces, dt)
 
 
+def ask_ahead(k, sequence, motion, pairs, geometry, extra, forces):
+    """At place k of a sequence ask for the bodies of a contact that comes soon, and for the rows of one still later."""
+    last = len(sequence) - 1
+    soon, late = sequence[min(k + AHEAD, last)], sequence[min(k + 2 * AHEAD, last)]
+    prefetch(pairs, late)
+    prefetch(geometry, late)
+    prefetch(extra, late)
+    prefetch(forces, late)
+    prefetch(motion, pairs[soon, 0])
+    prefetch(motion, pairs[soon, 1])
+
+
 def sweep(sequence, motion, pairs, geometry, extra, cell, forces, dt, opens=False):
     """Update the contacts of a sequence one after another, each new force stored at once."""
     rate = 1.0 / dt
-    for c in sequence:
-        update(c, motion, pairs, geometry, extra, cell, forces, dt, rate, opens)
+    for k in range(len(sequence)):
+        ask_ahead(k, sequence, motion, pairs, geometry, extra, forces)
+        update(sequence[k], motion, pairs, geometry, extra, cell, forces, dt, rate, opens)
 
 
 def stored_sweep(motion, pairs, geometry, extra, cell, forces, dt):
@@ -73,8 +89,9 @@ def checked_sweep(sequence, motion, pairs, geometry, extra, cell, forces, dt, ep
     """The same sweep, watched: returns how many contacts changed by |dR| > epsilon |R| + delta, and the sum of |R|."""
     rate = 1.0 / dt
     unsettled, total = 0, 0.0
-    for c in sequence:
-        change, force = update(c, motion, pairs, geometry, extra, cell, forces, dt, rate, False)
+    for k in range(len(sequence)):
+        ask_ahead(k, sequence, motion, pairs, geometry, extra, forces)
+        change, force = update(sequence[k], motion, pairs, geometry, extra, cell, forces, dt, rate, False)
         force = math.sqrt(force)
         total += force
         if not math.sqrt(change) <= epsilon * force + delta:
@@ -116,4 +133,4 @@ def parallel_sweep(before, cell_before, motion, pairs, geometry, extra, cell, fo
     return unsettled, total
 
 
-TEXTS = update, apply_force, apply_forces, sweep, stored_sweep, checked_sweep, survey, parallel_sweep
+TEXTS = update, ask_ahead, apply_force, apply_forces, sweep, stored_sweep, checked_sweep, survey, parallel_sweep

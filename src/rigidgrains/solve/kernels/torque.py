@@ -51,7 +51,7 @@ def read_extra(extra, c):
 
 @inlined
 def read_extras(extra, c):
-    """The same of eight contacts."""
+    """The same of several contacts."""
     return read_rows(extra, c, 14)
 
 
@@ -71,7 +71,7 @@ def write_force(forces, c, new):
 
 @inlined
 def read_forces(forces, c):
-    """R_n, R_t (3) and Q (3) of eight contacts."""
+    """R_n, R_t (3) and Q (3) of several contacts."""
     return read_rows(forces, c, 7)
 
 
