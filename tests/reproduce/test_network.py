@@ -10,7 +10,7 @@ from support.builders import UP, exact, floor, grains, plane
 
 from rigidgrains import Simulation
 from rigidgrains.reproduce.network import kinematics, piston_rate, random_factor
-from rigidgrains.reproduce.packing_waves import wave_number
+from rigidgrains.reproduce.packing_fits import wave_number
 from rigidgrains.theory import Q_RANDOM
 
 
