@@ -182,7 +182,7 @@ def expected_reach(heap: Simulation) -> dict[str, Array]:
     """
     simulation, _ = change(heap, ORDERS["down"][1], 1, 0)
     level, n = middle(heap), heap.bodies.count
-    heights = places(simulation)[simulation.contacts.forces[:, 0] > 0.0]
+    heights = places(simulation)[simulation.contacts.forces[:, R_N] > 0.0]
     away, falling = heights - level, np.argsort(-heights, kind="stable")
     layer = np.abs(heap.bodies.position[:, 1] - level) < LAYER
     found: dict[str, Array] = {}

@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from ..model.columns import INV_MASS, INV_SPIN
+from ..model.columns import INV_MASS, INV_SPIN, R_N, R_T
+from ..runtime.compiled import kernel
 from ..simulation.simulation import Simulation
 
 Array = NDArray[np.float64]
@@ -71,9 +71,9 @@ def network_of(simulation: Simulation, some: NDArray[np.bool_] | None = None, pi
     """
     bodies, contacts = simulation.bodies, simulation.contacts
     if some is None:
-        some = contacts.forces[:, 0] > 0.0
+        some = contacts.forces[:, R_N] > 0.0
     n, normal = bodies.count, contacts.normal[some].copy()
-    pressed, along = contacts.forces[some, 0], contacts.forces[some, 1:4]
+    pressed, along = contacts.forces[some, R_N], contacts.forces[some, R_T]
     limit = contacts.friction[some] * pressed
     size = np.linalg.norm(along, axis=1)
     sticks = size < STICKS * limit
@@ -88,8 +88,8 @@ def network_of(simulation: Simulation, some: NDArray[np.bool_] | None = None, pi
     return Network(contacts.pairs[some].astype(np.int64), normal, sticks, slip, mobility, turning)
 
 
-@njit(cache=True)
-def _sweep(order, pairs, normal, sticks, slip, mobility, turning, v, s, force, least):  # type: ignore[no-untyped-def]
+@kernel
+def _sweep(order, pairs, normal, sticks, slip, mobility, turning, v, s, force, least):
     """Each contact in turn gets the impulse that stops it, Eqs. (contact-veloc), (noslipRnew) at g = 0."""
     for c in order:
         i, j = pairs[c]

@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ..runtime.compiled import kernel
 
 Array = NDArray[np.float64]
 
@@ -43,8 +44,8 @@ def written_out(
     return WrittenOut(*_follow(disks, np.asarray(force, dtype=np.float64), rng, sweeps, epsilon, first))
 
 
-@njit(cache=True)
-def _follow(n, force, rng, sweeps, epsilon, first):  # type: ignore[no-untyped-def]
+@kernel
+def _follow(n, force, rng, sweeps, epsilon, first):
     """Step by step: forces of the last step are applied, swept over in random order, and the disks move."""
     steps = len(force)
     v, r, gap = np.zeros(n), np.zeros(n), np.zeros(n)
