@@ -34,7 +34,8 @@ KNOWN = sorted(
 def evaluate(name: str, one: Measured, trajectory: Trajectory, folder: Path) -> float:
     """The number that a run has; ValueError if there is none to take."""
     if one.of_column:
-        history, counts = trajectory.history, one.inside(trajectory.history["time"])
+        history = trajectory.history
+        counts = one.inside(history["time"])
         rows = {name: column[counts] for name, column in history.items()}
         values = np.broadcast_to(compile_columns(one.of[len("column:") :], rows)(rows), rows["time"].shape)
     else:

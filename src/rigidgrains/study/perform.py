@@ -38,13 +38,13 @@ def perform(job: Job, tell: Tell = lambda share: None) -> str:
             return "begun"
         began, started = clock.time(), clock.perf_counter()
         result = read_result(job)
-        if result is None or result.error:
+        if fresh := result is None or bool(result.error):
             result = _run(job, tell)
         if result is None:
             state = "begun"
         else:
             if not result.error:
-                _measure(job, result)
+                _measure(job, result, own=fresh)
             result.save(job.place)
             state = result.state(job)
         seconds = clock.perf_counter() - started
@@ -98,9 +98,9 @@ def _end_of(file: Path) -> tuple[int, float] | None:
     return None
 
 
-def _measure(job: Job, result: Result) -> None:
-    """Measure what is wanted and not there yet."""
-    with Trajectory(job.place / TRAJECTORY) as trajectory:
+def _measure(job: Job, result: Result, *, own: bool) -> None:
+    """Measure what is wanted and not there yet; own : this process has just run it."""
+    with Trajectory(job.place / TRAJECTORY, own=own) as trajectory:
         for name, one in job.measures.items():
             if name in result.measures and same(result.measures[name]["of"], job.wanted[name]):
                 continue

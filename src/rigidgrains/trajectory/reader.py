@@ -48,15 +48,16 @@ class Trajectory:
     >>> trajectory.history["kinetic_energy"]
 
     verify : False reads also what does not match its checksum
+    own    : this process has just written the file, which need not be searched for links to others
     """
 
-    def __init__(self, path: str | Path, *, verify: bool = True) -> None:
+    def __init__(self, path: str | Path, *, verify: bool = True, own: bool = False) -> None:
         self.path = Path(path)
-        self._verify = verify
+        self._verify, self._own = verify, own
         self._open()
 
     def _open(self) -> None:
-        file = store.open_to_read(self.path)
+        file = store.open_to_read(self.path, own=self._own)
         try:
             with reading(self.path):
                 count = Series(file["VTKHDF"]).steps

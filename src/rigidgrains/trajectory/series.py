@@ -62,7 +62,7 @@ class Column:
         if count:
             self.length += count
             self._id.set_extent((self.length, *self._tail))
-            there = self._id.get_space()
+            there = h5s.create_simple((self.length, *self._tail))
             there.select_hyperslab((first, *(0 for _ in self._tail)), (count, *self._tail))
             self._id.write(h5s.create_simple(rows.shape), there, np.ascontiguousarray(rows))
         return first
@@ -75,6 +75,7 @@ class Series:
         self.group, self._compression, self._expected = group, compression, max(expected, 1)
         self._columns: dict[str, Column] = {}
         self._kept: dict[str, tuple[int, bytes]] = {}
+        self._there: dict[str, set[str]] = {}  # names of data sets, which do not change
 
     @classmethod
     def create(
@@ -119,11 +120,17 @@ class Series:
 
     def known(self, cloud: Cloud) -> Cloud:
         """A frame as files of earlier versions hold it: names they lack are left out, old numbers stay as they were."""
-        points, fields = self.group["PointData"], self.group["FieldData"]
-        some: dict[str, Any] = {name: _within(points, getattr(cloud, name)) for name in ("data", "once")}
-        some |= {name: _within(fields, getattr(cloud, name)) for name in ("scalars", "tables", "tables_once")}
-        old = [name for name in fields if fields[name].ndim == 1 and name not in cloud.scalars]
-        some["scalars"] |= {name: float(fields[name][-1]) for name in old}
+        if not self._there:
+            points, fields = self.group["PointData"], self.group["FieldData"]
+            self._there = {"points": set(points), "fields": set(fields)}
+            self._there["scalars"] = {name for name in fields if fields[name].ndim == 1}
+        parts = {"data": "points", "once": "points", "scalars": "fields", "tables": "fields", "tables_once": "fields"}
+        some: dict[str, Any] = {
+            part: {name: one for name, one in getattr(cloud, part).items() if name in self._there[kind]}
+            for part, kind in parts.items()
+        }
+        for name in self._there["scalars"] - cloud.scalars.keys():
+            some["scalars"][name] = float(self.group[f"FieldData/{name}"][-1])
         return replace(cloud, **some)
 
     def append(self, cloud: Cloud) -> None:
@@ -274,7 +281,3 @@ class Series:
 def fingerprint(array: Array) -> bytes:
     """What tells an array from all others, in place of a copy of it."""
     return blake2b(np.ascontiguousarray(array).data, digest_size=32, person=str(array.shape).encode()[:16]).digest()
-
-
-def _within(group: h5py.Group, parts: dict[str, Any]) -> dict[str, Any]:
-    return {name: part for name, part in parts.items() if name in group}

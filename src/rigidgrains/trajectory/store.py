@@ -103,11 +103,14 @@ def open_to_append(path: Path) -> tuple[AtomicFile, h5py.File]:
     return _open(atomic)
 
 
-def open_to_read(path: Path) -> h5py.File:
-    """A file to read, also while a run is writing it: then it is tried longer, between two changes."""
+def open_to_read(path: Path, *, own: bool = False) -> h5py.File:
+    """A file to read, also while a run is writing it: then it is tried longer, between two changes.
+
+    own : this process has just written it, and knows that it leads to no other file
+    """
     for attempt in range(PATIENCE * TRIES):
         try:
-            return open_whole(path)
+            return open_whole(path, own=own)
         except TrajectoryError:
             raise
         except Exception as problem:  # whatever HDF5, and we, make of damaged bytes
@@ -199,14 +202,15 @@ def _open(atomic: AtomicFile) -> tuple[AtomicFile, h5py.File]:
     return atomic, h5py.File(atomic, "r+", libver=("v110", "v114"), rdcc_nbytes=0)
 
 
-def open_whole(path: Path) -> h5py.File:
+def open_whole(path: Path, *, own: bool = False) -> h5py.File:
     """Through our own file object: it applies a journal that it finds, and HDF5 shares no cache with other readers."""
     if path.is_dir():
         raise IsADirectoryError
     file = h5py.File(AtomicFile(path, writable=False), "r")
     try:
         _check_format(path, file)
-        check_contained(file)
+        if not own:
+            check_contained(file)
         verify.frames(file)
     except BaseException:
         file.close()

@@ -64,6 +64,7 @@ class TrajectoryWriter(Observer):
         self._precision = float if precision == "double" else np.float32
         self._history, self._scene, self._run = history, scene, run or {}
         self._atomic: AtomicFile | None = None
+        self._columns: dict[str, Column] = {}  # of the history
         self.differing = 0
 
     def start(self, simulation: Simulation, steps: int) -> None:
@@ -238,14 +239,17 @@ class TrajectoryWriter(Observer):
         if self._history is None:
             return
         history = self._file["history"]
-        first = history["step"].shape[0]
+        if not self._columns:
+            self._columns = {name: Column(history[name]) for name in self._history.names if name in history}
+        first = self._columns["step"].length
         rows = np.array(self._history.rows[first:], dtype=float).reshape(-1, len(self._history.names))
         if not len(rows):
             return
-        added = {name: column for name, column in zip(self._history.names, rows.T) if name in history}
-        added["wall_force"] = np.array(self._history.wall_force[first:], dtype=float)
+        added = {name: column for name, column in zip(self._history.names, rows.T) if name in self._columns}
         for name, column in added.items():
-            Column(history[name]).append(column)
+            self._columns[name].append(column)
+        added["wall_force"] = np.array(self._history.wall_force[first:], dtype=float)
+        Column(history["wall_force"]).append(added["wall_force"])
         checksums.extend_history(history, added)
 
     @contextmanager
@@ -321,6 +325,7 @@ class TrajectoryWriter(Observer):
 
     def _close(self, *, as_it_is: bool = False) -> None:
         atomic, self._atomic = self._atomic, None
+        self._columns = {}
         assert atomic is not None
         with suppress(OSError, RuntimeError):
             self._file.close()
