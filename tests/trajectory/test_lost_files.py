@@ -336,11 +336,11 @@ def test_a_file_that_is_written_is_not_called_damaged(tmp_path, monkeypatch, fai
     simulation.run(steps=2)
     looks, whole = [], store.open_whole
 
-    def restless(path):
+    def restless(path, **how):
         looks.append(path)
         if len(looks) <= failures:
             raise Mismatch("its index tells of 2 frames, its times tell of 3")
-        return whole(path)
+        return whole(path, **how)
 
     monkeypatch.setattr(store, "open_whole", restless)
     monkeypatch.setattr(store, "PAUSE", 0.0)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.columns import INV_MASS, INV_SPIN, R_N, R_T
+from ..model.columns import INV_MASS, INV_SPIN, R_N, R_T, X, Y, Z
 from ..runtime.compiled import kernel
 from ..simulation.simulation import Simulation
 
@@ -94,10 +94,10 @@ def _sweep(order, pairs, normal, sticks, slip, mobility, turning, v, s, force, l
     for c in order:
         i, j = pairs[c]
         nx, ny, nz = normal[c]
-        ax, ay, az = s[i, 0] + s[j, 0], s[i, 1] + s[j, 1], s[i, 2] + s[j, 2]
-        vx = v[j, 0] - v[i, 0] - (ay * nz - az * ny)
-        vy = v[j, 1] - v[i, 1] - (az * nx - ax * nz)
-        vz = v[j, 2] - v[i, 2] - (ax * ny - ay * nx)
+        ax, ay, az = s[i, X] + s[j, X], s[i, Y] + s[j, Y], s[i, Z] + s[j, Z]
+        vx = v[j, X] - v[i, X] - (ay * nz - az * ny)
+        vy = v[j, Y] - v[i, Y] - (az * nx - ax * nz)
+        vz = v[j, Z] - v[i, Z] - (ax * ny - ay * nx)
         speed = nx * vx + ny * vy + nz * vz
         inverse, pressed = 0.0, 0.0
         for axis in range(3):
@@ -105,7 +105,7 @@ def _sweep(order, pairs, normal, sticks, slip, mobility, turning, v, s, force, l
             pressed += normal[c, axis] * force[c, axis]
         push = max(-speed / inverse, least - pressed)
         # A grain, the first body, moves alike along all axes; a wall does not move along its face.
-        inverse = mobility[i, 0] + turning[i] + turning[j] + (mobility[j, 0] if turning[j] > 0.0 else 0.0)
+        inverse = mobility[i, X] + turning[i] + turning[j] + (mobility[j, X] if turning[j] > 0.0 else 0.0)
         tx, ty, tz = (speed * nx - vx) / inverse, (speed * ny - vy) / inverse, (speed * nz - vz) / inverse
         if not sticks[c]:
             lx, ly, lz = slip[c]

@@ -240,7 +240,7 @@ class TrajectoryWriter(Observer):
             return
         history = self._file["history"]
         if not self._columns:
-            self._columns = {name: Column(history[name]) for name in self._history.names if name in history}
+            self._columns = {name: Column(history[name]) for name in history if name != "wall_force"}
         first = self._columns["step"].length
         rows = np.array(self._history.rows[first:], dtype=float).reshape(-1, len(self._history.names))
         if not len(rows):
