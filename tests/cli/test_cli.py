@@ -146,14 +146,17 @@ def test_all_mistakes_of_a_file_at_once(cli, tmp_path):
         assert piece in told
 
 
-def test_a_scene_without_end_or_time_step(cli, tmp_path):
+def test_a_scene_needs_an_end_and_no_time_step(cli, tmp_path):
     (tmp_path / "endless.toml").write_text(SCENE.replace("steps = 50", ""))
     assert "--until or --steps" in cli("run", "endless.toml", check=2).stderr
     (tmp_path / "empty.toml").write_text("")
     told = cli("run", "empty.toml", check=2).stderr
-    assert all(piece in told for piece in ("3 mistakes", "no grains", "--until or --steps", "dt = "))
-    (tmp_path / "still.toml").write_text(SCENE.replace("dt = 1e-4", ""))
-    assert "dt = " in cli("run", "still.toml", check=2).stderr
+    assert all(piece in told for piece in ("2 mistakes", "no grains", "--until or --steps"))
+    (tmp_path / "free.toml").write_text(SCENE.replace("dt = 1e-4", ""))
+    report = json.loads(cli("run", "free.toml", "--accuracy", "fast", "--json").stdout)
+    assert report["dt_range"][0] > 0.0
+    assert report["accuracy"] == "fast"
+    assert "solver.accuracy" in cli("run", "free.toml", "--accuracy", "best", "--force", check=2).stderr
 
 
 def test_divergence_is_told_and_the_last_good_state_kept(cli, tmp_path):

@@ -85,12 +85,12 @@ def test_what_a_run_lacks_is_told_with_the_rest(tmp_path):
     assert load_scene(path).run.dt is None
     with pytest.raises(SceneError) as caught:
         load_scene(path, to_run=True)
-    assert {problem.place for problem in caught.value.problems} == {"grains", "run.dt", "run.until"}
+    assert {problem.place for problem in caught.value.problems} == {"grains", "run.until"}
     path.write_text("frition = 0.3\n[run]\nsteps = 3\n[[inflow]]\n", encoding="utf-8")
     with pytest.raises(SceneError) as caught:
         load_scene(path, to_run=True)
     places = [problem.place for problem in caught.value.problems]
-    assert {"frition", "run.dt", "inflow[0].name"} <= set(places)
+    assert {"frition", "inflow[0].name"} <= set(places)
     assert not {"grains", "run.until"} & set(places)
     path.write_text("[[grains]]\npositions = [[0, 0]]\nradius = 1\n[run]\ndt = 1\n", encoding="utf-8")
     assert load_scene(path, to_run=True, ends=True).run.dt == 1.0

@@ -344,7 +344,7 @@ def test_scenes_choose_by_name(words, kind, order, criterion):
         (
             {"associated": True, "method": "accelerated", "criterion": "local"},
             "solver.associated",
-            "residual, momentum, overlap",
+            "residual, momentum, flow, overlap",
         ),
         ({"associated": True, "sleep": True}, "solver.associated", "and no sleep"),
         ({"method": "quick"}, "solver.method", "must be 'sweeps', 'accelerated', 'relaxed'"),

@@ -34,6 +34,7 @@ from rigidgrains.model.columns import (
 )  # fmt: skip
 from rigidgrains.runtime.barrier import new_meeting
 from rigidgrains.runtime.simd import WIDTH
+from rigidgrains.solve.accuracy import contact_travel
 from rigidgrains.solve.kernels.factory import apply_forces, kernels_for
 from rigidgrains.solve.orders import Coloured, Ordered
 from rigidgrains.solve.residual import missing_overlap, natural_map, residual, worst_contact
@@ -266,6 +267,18 @@ def test_measures_are_those_of_the_laws(kind):
     assert worst_contact(p) == pytest.approx((size / (force + mean)).max(), rel=1e-9)
     overlap = (np.abs(lack[:, R_N]) / p.geometry[:, M_N]).mean() * p.dt**2
     assert missing_overlap(p) == pytest.approx(overlap, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_travel_is_the_mean_speed_of_contacts_with_a_force(kind):
+    p = make(kind)
+    p.forces[::3, R_N] = 0.0
+    rebound = np.zeros((p.count, 3)) if p.extra is None else p.extra[:, U_T]
+    speeds = []
+    for c in np.flatnonzero(p.forces[:, R_N] > 0.0):
+        v, n = velocity(p, c), p.geometry[c, N]
+        speeds.append(math.hypot(v @ n, np.linalg.norm(v - (v @ n) * n + rebound[c])))
+    assert contact_travel(p) == pytest.approx(np.mean(speeds) * p.dt / p.radius.mean(), rel=1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -56,9 +56,9 @@ def scene_facts(path: Path) -> Rows:
         ("gravity", f"{gravity:g} m/s^2"),
         ("solver", f"{_method(solver)}{solver.order} order, {solver.criterion} criterion, {_sweeps(solver)}"),
     ]
-    if scene.run.dt == "auto":
+    if scene.run.dt in ("auto", None):
         rows.append(("time step", f"auto, pairs come closer by {scene.run.travel:g} radii at most"))
-    elif scene.run.dt is not None:
+    else:
         rows.append(("time step", f"{scene.run.dt:g} s"))
         if gravity > 0.0 and bodies.count:
             fall = (2.0 * radius.mean() / gravity) ** 0.5 / scene.run.dt

@@ -38,6 +38,7 @@ def run(
     steps: Whole = None,
     seed: Whole = None,
     solver: str | None = None,
+    accuracy: str | None = None,
     rigid: float | None = None,
     output: OutputPath = None,
     force: Switch = False,
@@ -64,6 +65,8 @@ def run(
     solver
         Method to find the forces, with its defaults: sweeps, accelerated, relaxed or second-order; wins over the
         scene's.
+    accuracy
+        What a step is asked: fast, balanced or exact; wins over the scene's.
     rigid
         Choose the sweeps of each step so that the diffusion length is this many times the extent of each cluster.
     output
@@ -93,7 +96,7 @@ def run(
     try:
         outcome = run_scene(
             scene,
-            changes=read_changes(set),
+            changes=read_changes(set) | ({} if accuracy is None else {"solver.accuracy": accuracy}),
             until=until,
             steps=steps,
             seed=seed,

@@ -127,14 +127,13 @@ def _is_scene(file: Path) -> bool:
 def _last_step(file: Path, scene: Scene, step: int | None) -> int:
     """The step asked for, or the one at which the scene ends."""
     run = scene.run
-    if run.dt is None:
-        raise ValueError(f"{file} gives no time step; add dt = ... (s) to [run]")
+    auto = run.dt in ("auto", None)
     if step is None and run.until is None and run.steps is None:
         raise ValueError(f"{file} does not say when to stop; add until = ... (s) to [run], or pass --step")
     ends = [] if run.steps is None else [run.steps]
-    if step is None and run.until is not None and run.dt == "auto" and run.steps is None:
+    if step is None and run.until is not None and auto and run.steps is None:
         raise ValueError(f"{file} has dt = 'auto', whose steps are not known beforehand; pass --step")
-    if run.until is not None and run.dt != "auto":
+    if run.until is not None and isinstance(run.dt, float):
         ends.append(int(np.ceil(run.until / run.dt - 1e-9)))
     last = max(1, min(ends)) if ends else None
     if step is not None and last is not None and step > last:

@@ -66,8 +66,6 @@ def missing(words: dict[str, Any], ends: bool) -> Iterator[Problem]:
     given = run if isinstance(run, dict) else {}
     if not words.get("grains") and not words.get("inflow"):
         yield Problem("grains", ABSENT, EMPTY)
-    if "dt" not in given:
-        yield Problem("run.dt", ABSENT, 'missing; give the time step, dt = ... (s), or dt = "auto"')
     if not ends and "until" not in given and "steps" not in given:
         yield Problem(
             "run.until", ABSENT, "missing; give an end, until = ... (s) or steps = ..., or --until or --steps"

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from ..solve.accuracy import LEVEL
 from ..solve.criteria import Criterion
 from ..solve.names import CRITERIA, METHODS, NAMED_ORDERS
 from ..solve.orders import Order
 from ..solve.sweeps import Sweeps
 from .settings import Solver
 
+KEYS = {"criterion": ("criterion", "epsilon", "residual", "contact")}  # keys that make a setting the user's own
 NAMES = {"safety": "rigidity"}  # of a field in the table, where it has another one there
 
 
@@ -19,6 +21,8 @@ def make_solver(settings: Solver) -> Sweeps:
     order: Order = NAMED_ORDERS[settings.order](**_own(NAMED_ORDERS[settings.order], settings))
     criterion: Criterion = CRITERIA[settings.criterion](**_own(CRITERIA[settings.criterion], settings))
     own = _own(METHODS[settings.method], settings)
+    if settings.accuracy is not None:
+        own["own"] = tuple(name for name in LEVEL if any(settings.given(key) for key in KEYS.get(name, (name,))))
     return METHODS[settings.method](**own | {"order": order, "criterion": criterion})
 
 

@@ -151,7 +151,11 @@ class Spring(Section):
 class Run(Section):
     """How long to run, and with which time step."""
 
-    dt: TimeStep | None = Field(default=None, description="the time step (s), or 'auto' for as long as motion allows")
+    dt: TimeStep | None = Field(
+        default=None,
+        description="the time step (s), or 'auto' for as long as motion allows; if absent also no longer than a fall "
+        "through a hundredth of a diameter takes",
+    )
     until: Positive | None = Field(default=None, description="time at which to stop (s)")
     steps: Count | None = Field(default=None, description="number of steps after which to stop")
     seed: Seed = Field(default=0, description="seed of all random numbers")
@@ -167,24 +171,25 @@ class Run(Section):
 
     def mistakes(self, dimension: int) -> Iterator[Problem]:
         for key in ("travel", "dt_max", "dt_min"):
-            if self.given(key) and self.dt != "auto":
+            if self.given(key) and self.dt not in ("auto", None):
                 yield self.wrong(key, "belongs to dt = 'auto'; remove it or change dt")
         if self.dt_min is not None and self.dt_max is not None and self.dt_min > self.dt_max:
             yield self.wrong("dt_min", f"must not be more than dt_max = {self.dt_max:g}; swap them")
 
-    def time_step(self) -> float | AutoStep | None:
+    def time_step(self) -> float | AutoStep:
         """What a simulation takes as dt."""
-        if self.dt != "auto":
-            return self.dt
-        from ..simulation.timestep import AutoStep
+        if self.dt not in ("auto", None):
+            return float(self.dt)
+        from ..simulation.timestep import DROP, AutoStep
 
-        return AutoStep(self.travel, self.dt_max or math.inf, self.dt_min or 0.0)
+        drop = DROP if self.dt is None else math.inf
+        return AutoStep(self.travel, self.dt_max or math.inf, self.dt_min or 0.0, drop=drop)
 
 
 ORDERS = Literal["random", "random_sequential", "ordered", "random_blocks", "symmetric", "coloured", "parallel"]
-CRITERIA = Literal["local", "global", "fixed", "rigid", "residual", "momentum", "overlap"]
+CRITERIA = Literal["local", "global", "fixed", "rigid", "residual", "momentum", "flow", "overlap"]
 PLAIN = ("local", "global", "fixed", "rigid")  # criteria of plain sweeps, where no method is given
-EPSILON = {"residual": 1e-4, "momentum": 1e-2, "overlap": 1e-5}
+EPSILON = {"residual": 1e-4, "momentum": 1e-2, "flow": 0.1, "overlap": 1e-5}
 
 
 @dataclass(frozen=True)
@@ -220,7 +225,7 @@ class Solver(Section):
     epsilon: Positive = Field(
         default=1e-2,
         description="what the criterion allows: change of the forces (1e-3), residual (1e-4), momentum error (1e-2), "
-        "or overlap over the mean radius (1e-5)",
+        "its share in the power of friction (0.1), or overlap over the mean radius (1e-5)",
     )
     residual: Positive = Field(default=1e-3, description="momentum: residual that is allowed besides")
     contact: Positive = Field(
@@ -244,6 +249,11 @@ class Solver(Section):
     slack: Fraction = Field(default=0.0, description="overlap that is left alone where gap removes it (mean radii)")
 
     sleep: bool = Field(default=False, description="leave clusters at rest out of the sweeps until they are disturbed")
+    accuracy: Annotated[Literal["fast", "balanced", "exact"] | None, Of("accelerated")] = Field(
+        default=None,
+        description="accelerated: ask little of steps while grains move and much where they are still; criterion, "
+        "max_sweeps, gap and slack that are given besides win",
+    )
     associated: bool = Field(
         default=False,
         description="accelerated: begin with the associated law, which finds forces that carry a packing at rest, where"

@@ -39,6 +39,9 @@ class Report:
     outlets    : for each, grains and mass (kg) that left, and grains per second from the first to the last
     cell       : volume, packing fraction and pressure of a periodic cell, empty without one
     converged_steps : that met the criterion, of the asked_steps; steps with a given number of sweeps are not asked
+    accuracy   : the level of accuracy, empty where every step was asked the same
+    carried_steps : that ended after as many sweeps as it allows, with what is left carried over; not among asked_steps
+    still_steps : after which grains were still, by its measure
     sweeps_unit : what `sweeps_mean` and `sweeps_max` count
     fallback_steps : that went to the second-order method since sweeps did not solve them
     weakened_steps : that ended early with forces made weaker, so that they give no energy
@@ -81,6 +84,9 @@ class Report:
     compile_seconds: float = 0.0
     lost_share: float = 0.0
     sweeps_unit: str = "sweeps"
+    accuracy: str = ""
+    carried_steps: int = 0
+    still_steps: int = 0
 
     @classmethod
     def of(cls, simulation: Simulation) -> Report:
@@ -101,6 +107,9 @@ class Report:
             converged_steps=tally.converged,
             fallback_steps=tally.fallbacks,
             weakened_steps=tally.weakened,
+            accuracy=getattr(simulation.solver, "accuracy", None) or "",
+            carried_steps=tally.carried,
+            still_steps=tally.still,
             exhausted_steps=tally.exhausted,
             asked_steps=simulation.steps - tally.not_asked,
             lost_share=tally.lost_share,
@@ -192,7 +201,8 @@ class Report:
     def convergence(self) -> str:
         """How many steps have met the criterion, in words."""
         called = f"; {self.fallback_steps:,} went to the second-order method" if self.fallback_steps else ""
-        return convergence(self.converged_steps, self.asked_steps, self.steps) + called
+        carried = f"; {self.carried_steps:,} carried over" if self.carried_steps else ""
+        return convergence(self.converged_steps, self.asked_steps, self.steps - self.carried_steps) + carried + called
 
     def cost(self) -> str:
         """Time of computing, and of compiling if there was any."""
@@ -204,6 +214,11 @@ class Report:
         text = f"{self.sweeps_mean:.1f} a step on average, {self.sweeps_max:,} at most"
         first, _, rest = self.sweeps_unit.partition(" ")
         return [(first, f"{text} ({rest.removeprefix('of the ')})" if rest else text)]
+
+    def _accuracy(self) -> list[tuple[str, str]]:
+        """The level, and how often what it asks of grains at rest was asked."""
+        still = f"grains were still in {self.still_steps:,} of {self.steps:,} steps"
+        return [("accuracy", f"{self.accuracy}; {still}")] if self.accuracy else []
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers and text, ready for JSON."""
@@ -224,6 +239,7 @@ class Report:
             ("steps", f"{self.steps:,} of {self._step()} s, to t = {self.time:g} s"),
             ("contacts", f"{self.contacts:,} carry a force, of {self.candidates:,} candidates"),
             *self._sweeps(),
+            *self._accuracy(),
             ("converged", self.convergence()),
             ("overlap", f"{self.mean_overlap:.2e} mean, {self.max_overlap:.2e} largest (over the mean radius)"),
             ("", f"{self.max_overlap_of_run:.2e} largest in the whole run"),
@@ -248,6 +264,8 @@ def convergence(converged: int, asked: int, steps: int) -> str:
     """How many steps have met the criterion, of those that were asked."""
     if steps and not asked:
         return NOT_ASKED
+    if not steps and not asked:
+        return "0 of 0 steps"
     return f"{converged:,} of {asked:,} steps" + (f"; {steps - asked:,} not asked" if asked < steps else "")
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .. import theory
 from ..detect.clusters import find_clusters, mass_ratio
 from ..model.columns import INV_MASS, R_N
+from ..solve.accuracy import is_still
 
 if TYPE_CHECKING:
     from .simulation import Simulation
@@ -29,6 +30,7 @@ class Rigidity:
     momentum_error : share of the load that the last step failed to carry, where its criterion measured it, else None
     plain  : whether sweeps were plain ones; l_diff, c, lambda_c, kappa and gamma are those of as many plain sweeps
     solver : what made them, in words
+    flows  : whether grains move, where a level of accuracy lets moving grains carry over what is left of a step
     """
 
     sweeps: float
@@ -45,16 +47,19 @@ class Rigidity:
     mass_ratio: float = 1.0
     plain: bool = True
     solver: str = "plain sweeps"
+    flows: bool = False
 
     @property
     def verdict(self) -> str:
-        """'rigid', 'transition' or 'soft'; 'loose' when no two grains press on each other.
+        """'rigid', 'transition' or 'soft'; 'flowing', or 'loose' when no two grains press on each other.
 
         From the momentum error where it was measured: extrapolated sweeps reach further than diffusion.
         Else from l_diff against L; a mass ratio of r takes r times the sweeps, or l_diff/sqrt(r).
         """
         if self.cluster < 2:
             return "loose"
+        if self.flows:
+            return "flowing"
         if self.momentum_error is not None:
             return (
                 "rigid"
@@ -100,4 +105,5 @@ def rigidity(simulation: Simulation, sweeps: float | None = None) -> Rigidity:
         mass_ratio=ratio,
         plain=plain,
         solver=solver,
+        flows=getattr(simulation.solver, "accuracy", None) is not None and not is_still(simulation.last_solve.travel),
     )

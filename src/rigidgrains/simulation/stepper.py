@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contacts.contacts import Contacts
+from ..contacts.contacts import Contacts, removed_part
 from ..detect.candidates import find_candidates, missed_pairs
 from ..detect.neighbours import Neighbours
 from ..events.errors import StageError
@@ -145,7 +145,8 @@ class Stepper:
         Where a number of sweeps is given, Eq. (constNI), each attempt makes them from the forces of the last step: no
         step has more of them than another.
         """
-        bodies, dt, solver, speed = self.bodies, self.dt, self.solver, None
+        bodies, dt, speed = self.bodies, self.dt, None
+        solver = self.solver.for_step(self.last_solve) if hasattr(self.solver, "for_step") else self.solver
         spent = SolveReport(sweeps=0, updates=0, converged=False, mean_force=0.0)
         for attempt in range(ATTEMPTS):
             if attempt:
@@ -158,6 +159,7 @@ class Stepper:
                 self.contacts.keep()
             bound = RUNAWAY * (self._top_speed() + bodies.radius.max() / dt)
             found = solver.solve(self.contacts.problem(bodies, dt, self._kept), self.rng)
+            found = replace(found, removed=removed_part(solver.gap), slack=solver.slack)
             spent = found.after(spent, given=self._given) if attempt else found
             self._check_speed(bound, spent.sweeps)
             speed = missed_pairs(bodies, self.neighbours, dt, candidates)

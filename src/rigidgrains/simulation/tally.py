@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..solve.accuracy import is_still
+
 if TYPE_CHECKING:
     from ..model.law import Ledger
     from ..solve.sweeps import SolveReport
@@ -18,8 +20,10 @@ class Tally:
     """What is counted in each step.
 
     fallbacks : steps that went to the second-order method
-    exhausted : steps that no attempt brought to an end; weakened : steps whose forces would have given energy
+    exhausted : steps that no attempt brought to an end; weakened : steps whose forces would have given energy,
+                and that were not to be carried over
     converged : steps that met the criterion, of those `asked` whether they do
+    carried : steps that ended after the sweeps that the accuracy allows; still : steps after which grains were still
     displacement : largest of any grain in one step, over its radius, or over the curvature of a wall that it touched;
                    displaced_in : s, the length of that step; displaced_at : name of that wall
     deepest : m, largest overlap of any candidate
@@ -52,6 +56,8 @@ class Tally:
     asked: int | None = None
     compiling: float = 0.0
     displaced_at: str = ""
+    carried: int = 0
+    still: int = 0
 
     def __post_init__(self) -> None:
         """Earlier files hold sums over all steps instead of means over the load, and took all steps as asked."""
@@ -73,7 +79,9 @@ class Tally:
         self.asked = (self.asked or 0) + (solve.converged is not None)
         self.fallbacks += solve.fallback > 0
         self.exhausted += solve.exhausted
-        self.weakened += solve.weakened < 1.0
+        self.weakened += solve.weakened < 1.0 and not solve.carried
+        self.carried += solve.carried
+        self.still += is_still(solve.travel)
         if displacement > self.displacement:
             self.displacement, self.displaced_in, self.displaced_at = displacement, dt, at
         self.deepest = max(self.deepest, deepest)

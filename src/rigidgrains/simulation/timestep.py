@@ -20,6 +20,7 @@ from ..runtime.compiled import kernel
 
 Array = NDArray[np.float64]
 
+DROP = 0.01  # of a diameter: a fall in a step, where nobody has chosen a time step
 GROWTH = 1.2  # of a step over the one before: what is carried over stays a good guess
 AT_REST = np.zeros((1, 3))
 SWING = 20  # steps, at least, in a period of an oscillating wall
@@ -68,6 +69,8 @@ class AutoStep:
 
     travel   : over the smallest radius; at a rod thinner than that over the rod's
     loss     : that share of the energy, sum of m_n V_n^2/2 over the contacts that collide, in a step
+    drop     : over the mean diameter, how far what pulls most may bring a body from rest in a step, a dt^2; what is at
+               rest would else make steps ever longer
     longest  : s, no step is longer; shortest : s, none is shorter, whatever moves
     wish     : s, the last step as the motion allowed it; steps that end a run may be shorter
     """
@@ -77,8 +80,11 @@ class AutoStep:
     shortest: float = 0.0
     wish: float | None = None
     loss: float = 1e-3
+    drop: float = math.inf
 
     def __post_init__(self) -> None:
+        if not self.drop > 0.0:
+            raise ValueError(f"drop = {self.drop} is no part of a diameter; give a positive number, 0.01 say")
         if not 0.0 <= self.loss <= 1.0:
             raise ValueError(f"loss = {self.loss} is no share of an energy; give 0 to 1, 1e-3 say")
         if not 0.0 < self.travel <= 1.0:
@@ -90,9 +96,7 @@ class AutoStep:
 
     def first(self, bodies: Bodies) -> float:
         """s, a step that is short enough for whatever moves at the beginning."""
-        pistons = [wall for wall in bodies.walls if wall.guided]
-        pushed = [abs(_load(wall, bodies) / wall.mass + float(bodies.gravity @ wall.normal)) for wall in pistons]
-        acceleration = max([_pull(bodies), *pushed])
+        acceleration = _acceleration(bodies)
         speed = float(np.linalg.norm(bodies.motion[: bodies.count + len(bodies.walls), V], axis=1).max())
         if bodies.flows:
             flow, pull_in = strain_rates(bodies)
@@ -155,7 +159,16 @@ class AutoStep:
         periods += [2.0 * math.pi * math.sqrt(one.mass(bodies) / one.stiffness) for one in bodies.springs]
         pistons = [wall for wall in bodies.walls if wall.stiffness]
         periods += [2.0 * math.pi * math.sqrt(wall.mass / wall.stiffness) for wall in pistons]
+        if self.drop < math.inf and (acceleration := _acceleration(bodies)) > 0.0:
+            periods.append(SWING * math.sqrt(2.0 * self.drop * bodies.mean_radius / acceleration))
         return min([self.longest, *(period / SWING for period in periods)])
+
+
+def _acceleration(bodies: Bodies) -> float:
+    """m/s^2, the most that gravity, forces and loads do to a grain or a piston."""
+    pistons = [wall for wall in bodies.walls if wall.guided]
+    pushed = [abs(_load(wall, bodies) / wall.mass + float(bodies.gravity @ wall.normal)) for wall in pistons]
+    return max([_pull(bodies), *pushed])
 
 
 def _load(wall: Wall, bodies: Bodies) -> float:

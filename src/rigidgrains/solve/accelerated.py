@@ -7,8 +7,8 @@ between two restarts must all have the same order: the same colours, or there an
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -18,6 +18,7 @@ from ..contacts.problem import ContactProblem
 from ..model.columns import INV_MASS, M_N, M_T, R_N
 from ..runtime.arguments import is_number
 from ..runtime.memory import copy_rows
+from .accuracy import LEVEL, LEVELS, contact_travel, is_still
 from .aliases import SETTINGS, with_earlier_names
 from .associated import AssociatedStart
 from .criteria import Criterion, MomentumCriterion, RigidSweeps, StateCriterion, Verdict, looks_at_state
@@ -37,6 +38,7 @@ Array = NDArray[np.float64]
 
 CLOSING = 4  # plain sweeps after the associated law: single contacts settle at once
 ROUNDING = 1e-30  # of |R|^2/m: smaller changes are none
+LEAST = 4  # sweeps that a step may make however small the packing
 USUAL = 10.0  # times L/d sweeps, in which packings of equal grains are solved
 AFFORDABLE, PATIENT = 2000, 5000  # candidates up to which steps fall back unasked, where so many sweeps may be made
 
@@ -52,6 +54,10 @@ class AcceleratedSweeps(Sweeps):
     fallback : candidates up to which the second-order method takes over a step that sweeps do not solve, see
               fallback.py; 0 for none. With a criterion that looks at the state, for plain friction. None for AFFORDABLE
               ones, and none where max_sweeps bounds the work of a step to less than PATIENT sweeps
+    accuracy : "fast", "balanced" or "exact", see accuracy.py; None asks the same of every step. Settings that are given
+              besides win over those of the level: the criterion, max_sweeps, gap and slack
+    reach   : sweeps of a step at most, times L/d; what is left then is carried over
+    own     : names of the settings that win; by default those that are given
     Criteria as for Sweeps, without RigidSweeps, which counts plain sweeps.
     """
 
@@ -59,12 +65,27 @@ class AcceleratedSweeps(Sweeps):
     criterion: Criterion = field(default_factory=MomentumCriterion)
     associated: bool = False
     fallback: int | None = None
+    accuracy: str | None = None
+    reach: float = math.inf
+    own: tuple[str, ...] | None = None
 
     name: ClassVar[str] = "accelerated sweeps"
     plain: ClassVar[bool] = False
+    _given = tuple[str, ...]()
+
+    def __new__(cls, *values: Any, **settings: Any) -> AcceleratedSweeps:
+        made = super().__new__(cls)
+        given = {*list(cls.__dataclass_fields__)[: len(values)], *settings}
+        made._given = tuple(name for name in LEVEL if name in given)
+        return made
 
     def __post_init__(self, rigidity: float | None) -> None:
         super().__post_init__(rigidity)
+        self.own = self._given if self.own is None else tuple(self.own)
+        if self.accuracy is not None and self.accuracy not in LEVELS:
+            raise ValueError(f"accuracy = {self.accuracy!r} is unknown; choose one of {', '.join(LEVELS)}")
+        if not (is_number(self.reach) and self.reach > 0.0) and self.reach != math.inf:
+            raise ValueError(f"reach = {self.reach!r} is no number of sweeps over L/d; give a positive one, 4 say")
         if not isinstance(self.order, Coloured | Symmetric):
             name = type(self.order).__name__
             raise ValueError(f"order {name} does not converge when extrapolated; choose 'coloured' or 'symmetric'")
@@ -82,7 +103,25 @@ class AcceleratedSweeps(Sweeps):
         for name in ("associated", "fallback"):
             if getattr(self, name) and (self.sleep or not looks_at_state(self.criterion)):
                 raise ValueError(f"{name} needs looks at the state; take a MomentumCriterion, and sleep = False")
-        return super().solve(problem, rng)
+        found = super().solve(problem, rng) if self.reach == math.inf else self._solve_within(problem, rng)
+        return found if self.accuracy is None else replace(found, travel=contact_travel(problem))
+
+    def _solve_within(self, problem: ContactProblem, rng: Generator) -> SolveReport:
+        """Within the sweeps that L/d allows; a step that needs more is carried over."""
+        most = max(LEAST, math.ceil(self.reach * extent_of(problem))) if problem.count else LEAST
+        found = super(AcceleratedSweeps, replace(self, max_sweeps=min(most, self.max_sweeps))).solve(problem, rng)
+        if found.converged is not False or not math.isfinite(found.mean_force):
+            return found
+        return replace(found, converged=None, carried=True, why=f"carried over after {found.sweeps} sweeps")
+
+    def for_step(self, last: SolveReport) -> AcceleratedSweeps:
+        """With what the level of accuracy asks of grains that move, or are still."""
+        if self.accuracy is None:
+            return self
+        level = LEVELS[self.accuracy].settings(still=is_still(last.travel))
+        if "max_sweeps" in (own := self.own or ()):
+            level["reach"] = math.inf
+        return replace(self, **{name: value for name, value in level.items() if name not in own})
 
     def _pace(self, order: Order, problem: ContactProblem) -> Pace:
         assert isinstance(order, Coloured | Symmetric)

@@ -18,7 +18,7 @@ from ..model.columns import INV_MASS
 from ..runtime.arguments import is_number
 from ..theory import rigid_sweeps
 from .residual import missing_overlap, residual, worst_contact
-from .virtual_power import momentum_error
+from .virtual_power import momentum_error, powers
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -212,6 +212,33 @@ class OverlapCriterion:
     def judge(self, problem: ContactProblem) -> Verdict:
         overlap, allowed = missing_overlap(problem), self.epsilon * float(problem.radius.mean())
         return Verdict(overlap <= allowed, excess=_over(overlap, allowed))
+
+
+@dataclass(frozen=True)
+class FlowCriterion:
+    """While grains move: what is left of the momentum error is a small part of the power that friction dissipates.
+
+    epsilon : that part; where a packing dissipates little, the momentum criterion takes its place
+    overlap : by which contacts may overlap because of it, as for `OverlapCriterion`
+    """
+
+    epsilon: float = 0.1
+    overlap: float = 1e-4
+
+    def __post_init__(self) -> None:
+        _check("epsilon", self.epsilon, least=0.0)
+        _check("overlap", self.overlap, least=0.0)
+
+    def judge(self, problem: ContactProblem) -> Verdict:
+        verdict = OverlapCriterion(self.overlap).judge(problem)
+        if not verdict.met:
+            return verdict
+        found = powers(problem)
+        wrong, allowed = max(found.lost, found.gained), self.epsilon * found.slid
+        if wrong <= allowed:
+            return Verdict(True, momentum_error=wrong, excess=_over(wrong, allowed))
+        strict = MomentumCriterion().judge(problem)
+        return strict if strict.met or allowed == 0.0 else strict._replace(excess=min(strict.excess, wrong / allowed))
 
 
 def _over(found: float, allowed: float) -> float:

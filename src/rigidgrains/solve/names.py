@@ -12,6 +12,7 @@ from .accelerated import AcceleratedSweeps
 from .aliases import SETTINGS, rename
 from .criteria import (
     FixedSweeps,
+    FlowCriterion,
     GlobalCriterion,
     LocalCriterion,
     MomentumCriterion,
@@ -37,6 +38,7 @@ CRITERIA.register("fixed", FixedSweeps, earlier=["FixedSweeps"])
 CRITERIA.register("rigid", RigidSweeps, earlier=["RigidSweeps"])
 CRITERIA.register("residual", ResidualCriterion, earlier=["ResidualCriterion"])
 CRITERIA.register("momentum", MomentumCriterion, earlier=["MomentumCriterion"])
+CRITERIA.register("flow", FlowCriterion)
 CRITERIA.register("overlap", OverlapCriterion, earlier=["OverlapCriterion"])
 
 NAMED_ORDERS: Registry[Order] = Registry("order")
@@ -51,6 +53,8 @@ def words_of(thing: Any, kind: str = "method") -> Any:
     """A solver with its order and criterion as plain words; None for a class that is not in the registry."""
     if thing is None or isinstance(thing, (bool, int, float, str)):
         return thing
+    if isinstance(thing, tuple):
+        return list(thing)
     known = KINDS.get(kind, NONE)
     name = known.name_of(thing)
     if name is None:

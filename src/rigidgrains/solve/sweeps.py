@@ -50,6 +50,9 @@ class SolveReport:
     weakened   : the least factor by which forces were made weaker so that they give no energy, see passivity.py
     exhausted  : the step was solved again as often as may be, and what was found is still not what it should be
     why        : what ended the sweeps
+    carried    : sweeps ended after as many as the accuracy allows; what is left is carried over to the next step
+    travel     : by how much contacts with a force move in the step, mean radii; inf where nobody asked, see accuracy.py
+    removed, slack : part of overlaps that the step removes, and what it leaves alone (mean radii)
     """
 
     sweeps: int
@@ -63,6 +66,10 @@ class SolveReport:
     fallback: int = 0
     weakened: float = 1.0
     exhausted: bool = False
+    carried: bool = False
+    travel: float = math.inf
+    removed: float = 0.0
+    slack: float = 0.0
 
     def after(self, earlier: SolveReport, *, given: bool = False) -> SolveReport:
         """This solve, with the work of earlier attempts at the same step added.
@@ -175,6 +182,10 @@ class Sweeps:
             sweeps, updates, converged, mean, verdict.residual, verdict.momentum_error, pace.restarts, why,
             pace.fallback, weakened,
         )  # fmt: skip
+
+    def for_step(self, last: SolveReport) -> Sweeps:
+        """The solver of a step, after what is known of the one before."""
+        return self
 
     def outcome(self, met: bool) -> bool | None:
         """What may be said of a step: None where sweeps were only counted, and as many made as were to be."""

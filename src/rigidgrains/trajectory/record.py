@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contacts.contacts import removed_part
 from ..model.arrays import PER_CONTACT, grain_arrays, grains_in_frames
 from ..model.bodies import S
 from ..model.cell import IMAGES
@@ -40,8 +39,8 @@ def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[s
     whole = simulation.whole
     scalars = (known or figures(simulation)) | {
         "whole": float(whole),
-        "removed_part": removed_part(simulation.solver.gap),
-        "slack": simulation.solver.slack * float(bodies.radius.mean()) if simulation.solver.slack else 0.0,
+        "removed_part": simulation.last_solve.removed,
+        "slack": simulation.last_solve.slack * float(bodies.radius.mean()) if simulation.last_solve.slack else 0.0,
     }
     load: Array = np.zeros(n, precision)
     number = np.zeros(n, np.int32)

@@ -99,4 +99,16 @@ def powers(first, last, motion, pairs, geometry, extra, cell, forces, dt, part):
     return lost, gained, slid, squares
 
 
-TEXTS = lack, lacks, worst_lack, lack_squares, overlap_lack, powers
+def speeds(first, last, motion, pairs, geometry, extra, cell, forces):
+    """Sum of |V|, less what is to be reached sideways, over contacts that carry a force, and their number."""
+    total, count = 0.0, 0
+    for c in range(first, last):
+        if forces[c, R_N] > 0.0:
+            a, b, contact = row(motion, pairs[c, 0]), row(motion, pairs[c, 1]), row(geometry, c)
+            v_n, v_x, v_y, v_z = velocity(a, b, contact, read_extra(extra, c), cell)
+            total += math.sqrt(v_n * v_n + v_x * v_x + v_y * v_y + v_z * v_z)
+            count += 1
+    return total, count
+
+
+TEXTS = lack, lacks, worst_lack, lack_squares, overlap_lack, powers, speeds

@@ -1,0 +1,63 @@
+"""Accuracy: what a step is asked. Little while grains move, much where they are still.
+
+In flow the length of a step decides how exact a result is, not the solver: what sweeps leave undone is carried over and
+done in the next steps. Packings at rest and slow flows depend on their forces, and there these are cheap, since they
+hardly change from step to step.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..contacts.problem import ContactProblem
+from ..runtime.threads import in_parts, total
+from .criteria import Criterion, FlowCriterion, MomentumCriterion
+from .kernels.factory import kernels_for
+
+STILL = 3e-4  # mean radii, by which contacts that carry a force move in a step on average: less is rest
+STRICT = MomentumCriterion(1e-3, 1e-4, 2.5e-4)  # where grains are still
+REMOVED, SLACK = 0.1, 5e-4  # part of an overlap that a step removes while grains move; mean radii that are left alone
+LEVEL = ("criterion", "max_sweeps", "gap", "slack")  # settings that a level has, unless the user has them
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """A level of accuracy.
+
+    moving : the criterion while grains move
+    reach  : sweeps of a step at most, times L/d; those of `max_sweeps` where it is infinite
+    gap, slack : what is done to overlaps while grains move; where they are still overlaps stand
+    """
+
+    moving: Criterion
+    reach: float = math.inf
+    gap: str | float = "g_pos"
+    slack: float = 0.0
+
+    def settings(self, *, still: bool) -> dict[str, Any]:
+        """What the solver of a step is given."""
+        if still:
+            return {"criterion": STRICT, "reach": self.reach, "gap": "g_pos", "slack": 0.0}
+        return {"criterion": self.moving, "reach": self.reach, "gap": self.gap, "slack": self.slack}
+
+
+LEVELS: Mapping[str, Accuracy] = {
+    "fast": Accuracy(FlowCriterion(0.2), 2.0, REMOVED, SLACK),
+    "balanced": Accuracy(FlowCriterion(0.1), 4.0, REMOVED, SLACK),
+    "exact": Accuracy(MomentumCriterion()),
+}
+
+
+def is_still(travel: float) -> bool:
+    """Whether grains are still, after a step in which contacts moved by so many mean radii."""
+    return travel <= STILL
+
+
+def contact_travel(problem: ContactProblem) -> float:
+    """By how much contacts that carry a force move in a step, mean of |V| dt over the mean radius; inf without one."""
+    p, loop = problem, kernels_for(problem).speeds
+    speed, count = total(in_parts(lambda first, last: loop(first, last, *p.arrays), p.count))
+    return float(speed / count * p.dt / p.radius.mean()) if count else math.inf
