@@ -165,3 +165,28 @@ def test_a_scene_needs_no_time_step():
     assert simulation.step_sizes.max() <= math.sqrt(0.01 * 1.0 / 10.0) * (1.0 + 1e-12)
     assert simulation.step_sizes.max() >= 0.9 * math.sqrt(0.01 * 1.0 / 10.0)
     assert isinstance(simulation.solver, Sweeps)
+
+
+def test_a_pour_needs_no_time_step_either():
+    """No grain is there at the beginning: what will come in tells how long a step may be."""
+    scene = Scene(dimension=2, gravity=(0, -10), friction=0.5)
+    scene.add_inflow(name="spout", region=((1, 4), (4, 6)), radius=(0.1, 0.2), rate=20, total=12, velocity=(0, -1))
+    scene.add_box(lower=(0, 0), upper=(5, 8), open=["top"])
+    simulation = Simulation(scene)
+    simulation.run(until=2.5)
+    assert simulation.bodies.count == 12
+    assert simulation.step_sizes.max() <= math.sqrt(0.01 * 0.4 / 10.0)
+    assert simulation.report().max_overlap_of_run < 0.02
+
+
+def test_a_heavy_piston_is_carried():
+    """Ten thousand grains' mass on sixty grains: within the sweeps of a level that knows of it, and at rest exactly."""
+    scene = Scene(dimension=2, gravity=(0, -10), friction=0.5, solver={"accuracy": "balanced"})
+    scene.add_grains(count=60, radius=(0.4, 0.6), density=1.2732, region=((0, 0), (8, 12)))
+    scene.add_box(lower=(0, 0), upper=(8, 30), open=["top"])
+    scene.add_piston(name="lid", point=(0, 14), normal=(0, -1), mass=1e4, load=0.0)
+    simulation = Simulation(scene)
+    report = simulation.run(until=6.0)
+    assert report.wall_force["lid"][1] == pytest.approx(1e5, rel=5e-3)
+    assert report.max_overlap_of_run < 0.05
+    assert not report.warnings

@@ -13,6 +13,7 @@ from ..model.bodies import Bodies, top_speed
 from ..model.columns import V_X, V_Y, V_Z, V, X, Y, Z
 from ..model.deforming import strain_rates
 from ..model.shapes import Plane
+from ..model.sizes import mean_power
 from ..model.time_functions import values
 from ..model.vectors import difference, to_image
 from ..model.walls import Drive, Wall
@@ -102,7 +103,7 @@ class AutoStep:
             flow, pull_in = strain_rates(bodies)
             speed, acceleration = max(speed, flow), max(acceleration, pull_in)
         driven = [_drive_speed(wall.drive) for wall in bodies.walls if not wall.guided]
-        dt = _allowed(self.travel * float(bodies.radius.min(initial=math.inf)), max([speed, *driven]), acceleration)
+        dt = _allowed(self.travel * _radii(bodies)[0], max([speed, *driven]), acceleration)
         dt = min(dt, self._most(bodies))
         if not math.isfinite(dt):
             raise ValueError("dt = 'auto' finds nothing that moves; give dt_max, the longest step in seconds")
@@ -160,8 +161,18 @@ class AutoStep:
         pistons = [wall for wall in bodies.walls if wall.stiffness]
         periods += [2.0 * math.pi * math.sqrt(wall.mass / wall.stiffness) for wall in pistons]
         if self.drop < math.inf and (acceleration := _acceleration(bodies)) > 0.0:
-            periods.append(SWING * math.sqrt(2.0 * self.drop * bodies.mean_radius / acceleration))
+            periods.append(SWING * math.sqrt(2.0 * self.drop * _radii(bodies)[1] / acceleration))
         return min([self.longest, *(period / SWING for period in periods)])
+
+
+def _radii(bodies: Bodies) -> tuple[float, float]:
+    """m, the smallest and the mean radius; before the first grain those of what will come in, roughly."""
+    if bodies.count:
+        return float(bodies.radius.min()), bodies.mean_radius
+    inflows = bodies.events.inflows if bodies.events is not None else []
+    sizes = [mean_power(one.radius, bodies.dimension) for one in inflows if one.radius is not None]
+    coming = min(sizes, default=math.inf) ** (1.0 / bodies.dimension)
+    return coming, coming
 
 
 def _acceleration(bodies: Bodies) -> float:

@@ -56,7 +56,7 @@ class AcceleratedSweeps(Sweeps):
               ones, and none where max_sweeps bounds the work of a step to less than PATIENT sweeps
     accuracy : "fast", "balanced" or "exact", see accuracy.py; None asks the same of every step. Settings that are given
               besides win over those of the level: the criterion, max_sweeps, gap and slack
-    reach   : sweeps of a step at most, times L/d; what is left then is carried over
+    reach   : sweeps of a step at most, times those of `crossing`; what is left then is carried over
     own     : names of the settings that win; by default those that are given
     Criteria as for Sweeps, without RigidSweeps, which counts plain sweeps.
     """
@@ -107,8 +107,8 @@ class AcceleratedSweeps(Sweeps):
         return found if self.accuracy is None else replace(found, travel=contact_travel(problem))
 
     def _solve_within(self, problem: ContactProblem, rng: Generator) -> SolveReport:
-        """Within the sweeps that L/d allows; a step that needs more is carried over."""
-        most = max(LEAST, math.ceil(self.reach * extent_of(problem))) if problem.count else LEAST
+        """Within the sweeps that L/d and heavy bodies allow; a step that needs more is carried over."""
+        most = max(LEAST, math.ceil(self.reach * crossing(problem, burden(problem)))) if problem.count else LEAST
         found = super(AcceleratedSweeps, replace(self, max_sweeps=min(most, self.max_sweeps))).solve(problem, rng)
         if found.converged is not False or not math.isfinite(found.mean_force):
             return found
@@ -131,6 +131,16 @@ class AcceleratedSweeps(Sweeps):
             most = AFFORDABLE if looks and self.max_sweeps >= PATIENT else 0
         own = problem.extra is None and problem.count <= most and bool((problem.friction < math.inf).all())
         return Extrapolated(order, problem, associated=self.associated, fallback=own)
+
+
+def crossing(problem: ContactProblem, heavy: float) -> float:
+    """Sweeps that a load takes to cross a packing: L/d, and more under bodies that are heavier than it is wide.
+
+    Extrapolated sweeps go by the root of the condition number, L/d times the mass on a contact over that of a grain
+    (`mass_ratio.burden`), or L/d again where no body is heavy.
+    """
+    extent = extent_of(problem)
+    return math.sqrt(extent * max(extent, heavy))
 
 
 class Extrapolated(Pace):
@@ -228,14 +238,10 @@ class Extrapolated(Pace):
         return False
 
     def plan(self, problem: ContactProblem, most: int) -> int:
-        """All but the eighth that `fall_back` may take; no more than these where heavy bodies would take more than all.
-
-        Extrapolated sweeps go by the root of the condition number, L/d times the mass on a contact over that of a
-        grain, or L/d again where no body is heavy.
-        """
+        """All but the eighth that `fall_back` may take; no more where heavy bodies would take more than all."""
         heavy = burden(problem) if self._may_fall_back else 0.0
         self._plain = 2 * (min(math.ceil(USUAL * self._extent), most // 8) // 2)  # there and back
-        self.futile = heavy > self._extent and USUAL * math.sqrt(self._extent * heavy) > most
+        self.futile = heavy > self._extent and USUAL * crossing(problem, heavy) > most
         return self._plain if self.futile else most - self._plain
 
     def fall_back(

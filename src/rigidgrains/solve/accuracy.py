@@ -28,7 +28,8 @@ class Accuracy:
     """A level of accuracy.
 
     moving : the criterion while grains move
-    reach  : sweeps of a step at most, times L/d; those of `max_sweeps` where it is infinite
+    reach  : sweeps of a step at most, times those in which a load crosses the packing, L/d, or more under heavy bodies
+             (`accelerated.crossing`); those of `max_sweeps` where it is infinite
     gap, slack : what is done to overlaps while grains move; where they are still overlaps stand
     """
 
