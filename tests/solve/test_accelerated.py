@@ -14,7 +14,7 @@ from rigidgrains import Scene
 from rigidgrains.scene import SceneError
 from rigidgrains.scene.make_solver import make_solver
 from rigidgrains.simulation.simulation import Simulation
-from rigidgrains.solve import accelerated, restarts
+from rigidgrains.solve import extrapolated, restarts
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import (
     FixedSweeps,
@@ -199,7 +199,7 @@ def test_sweeps_end_soon_after_they_might(make):
     problem, rng = warm(), np.random.default_rng(1)
     free = problem.motion[:, :6].copy()
     update_velocities(problem)
-    pace = accelerated.Extrapolated(Coloured(), problem)
+    pace = extrapolated.Extrapolated(Coloured(), problem)
     pace.begin(problem)
     found = [1.0]
     while found[-1] > epsilons[-1]:

@@ -12,7 +12,7 @@ from support.builders import floor, grains
 from rigidgrains import AcceleratedSweeps, AutoStep, FixedSweeps, MomentumCriterion, Scene, Simulation, Sweeps
 from rigidgrains.solve.accuracy import LEVELS, STILL, STRICT, contact_travel
 from rigidgrains.solve.criteria import FlowCriterion
-from rigidgrains.solve.extrapolation import extent_of
+from rigidgrains.solve.extent import extent_of
 from rigidgrains.solve.sweeps import SolveReport
 from rigidgrains.solve.virtual_power import powers
 

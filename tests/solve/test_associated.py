@@ -20,7 +20,7 @@ from rigidgrains.solve import associated as room
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.associated import AssociatedStart
 from rigidgrains.solve.criteria import FixedSweeps, LocalCriterion, MomentumCriterion, ResidualCriterion, Verdict
-from rigidgrains.solve.extrapolation import extent_of
+from rigidgrains.solve.extent import extent_of
 from rigidgrains.solve.kernels.factory import make_kernels
 from rigidgrains.solve.kernels.kinds import FRICTION
 from rigidgrains.solve.orders import Coloured

@@ -29,7 +29,7 @@ class Accuracy:
 
     moving : the criterion while grains move
     reach  : sweeps of a step at most, times those in which a load crosses the packing, L/d, or more under heavy bodies
-             (`accelerated.crossing`); those of `max_sweeps` where it is infinite
+             (`mass_ratio.crossing`); those of `max_sweeps` where it is infinite
     gap, slack : what is done to overlaps while grains move; where they are still overlaps stand
     """
 

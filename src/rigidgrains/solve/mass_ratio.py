@@ -8,6 +8,7 @@ convergence when it has hardly begun.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +19,7 @@ from ..contacts.problem import ContactProblem
 from ..model.columns import INV_MASS, M_N
 from ..runtime.compiled import kernel
 from .criteria import Criterion, GlobalCriterion, LocalCriterion, ResidualCriterion, StateCriterion, Verdict
-from .extrapolation import extent_of
+from .extent import extent_of
 from .virtual_power import momentum_error
 
 Array = NDArray[np.float64]
@@ -32,6 +33,16 @@ def burden(problem: ContactProblem) -> float:
         return 0.0
     carried = problem.work.take("carried", len(problem.motion))
     return float(_burden(problem.pairs, problem.geometry, problem.motion, carried))
+
+
+def crossing(problem: ContactProblem, heavy: float) -> float:
+    """Sweeps that a load takes to cross a packing: L/d, and more under bodies that are heavier than it is wide.
+
+    Extrapolated sweeps go by the root of the condition number, L/d times the mass on a contact over that of a grain
+    (`burden`), or L/d again where no body is heavy.
+    """
+    extent = extent_of(problem)
+    return math.sqrt(extent * max(extent, heavy))
 
 
 def doubtful(problem: ContactProblem, criterion: Criterion) -> bool:
