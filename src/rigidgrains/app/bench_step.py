@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from ..contacts.problem import ContactProblem
 from ..runtime.threads import get_threads, only
@@ -31,9 +31,9 @@ class Watched(Coloured):
     clock: Clock = time.perf_counter
     seconds = 0.0
 
-    def _visit(self, problem: ContactProblem, colours: NDArray[np.int64], *, associated: bool = False) -> None:
+    def sweeps(self, problem: ContactProblem, rng: Generator, number: int) -> None:
         begun = Watched.clock()
-        super()._visit(problem, colours, associated=associated)
+        super().sweeps(problem, rng, number)
         Watched.seconds += Watched.clock() - begun
 
 

@@ -43,6 +43,7 @@ class Colouring:
     alone    : (colours,) colours that one thread has to sweep alone, contact by contact
     inner    : (colours,) colours of contacts within tiles
     tiles    : (tiles + 1, colours) where each tile begins in a colour, for inner ones
+    tile     : grains in a tile
     """
 
     sequence: Index
@@ -50,6 +51,7 @@ class Colouring:
     alone: NDArray[np.bool_]
     inner: NDArray[np.bool_]
     tiles: NDArray[np.int64]
+    tile: int = 0
 
     @property
     def count(self) -> int:
@@ -62,19 +64,20 @@ class Colouring:
         start: NDArray[np.int64],
         alone: NDArray[np.bool_],
         tiles: NDArray[np.int64] = NO_TILES,
+        tile: int = 0,
     ) -> Colouring:
         """Without colours that have no contact; tiles : of the first colours, those of pairs, if there are tiles."""
         used, begins, alone, inner = with_contacts(start, alone, INNER if len(tiles) else 0)
         table = np.zeros((len(tiles), len(start) - 1), np.int64)
         table[:, : tiles.shape[1]] = tiles
-        return cls(sequence, begins, alone, inner, table[:, used] if len(tiles) else table[:, : len(used)])
+        return cls(sequence, begins, alone, inner, table[:, used] if len(tiles) else table[:, : len(used)], tile)
 
     def of_some(self, rows: Index) -> Colouring:
         """The colours of some of the rows, given in rising order, where rows stand colour after colour."""
         start, tiles = np.searchsorted(rows, self.start), np.searchsorted(rows, self.tiles)
         used = np.diff(start) > 0
         return Colouring(
-            rows, np.append(start[:-1][used], start[-1]), self.alone[used], self.inner[used], tiles[:, used]
+            rows, np.append(start[:-1][used], start[-1]), self.alone[used], self.inner[used], tiles[:, used], self.tile
         )
 
     def shuffled(self, rng: Generator, sweeps: int = 1) -> NDArray[np.int64]:

@@ -28,7 +28,6 @@ LOOKS = {
     "coloured": ("#009e73", "^"),
     "relaxed": ("#e69f00", "D"),
     "accelerated": ("#d55e00", "v"),
-    "accelerated_symmetric": ("#cc79a7", "P"),
     "second-order": ("#0072b2", "*"),
 }
 OTHERS = (("#8a8a8a", "X"), ("#7a5c00", "<"), ("#5b3a8c", ">"), ("#006d77", "h"))

@@ -29,7 +29,6 @@ def known_solvers() -> dict[str, Sweeps]:
     return {name: Sweeps(order=name) for name in ORDERS} | {
         "relaxed": RelaxedSweeps(),
         "accelerated": AcceleratedSweeps(),
-        "accelerated_symmetric": AcceleratedSweeps(order="symmetric"),
         "associated": AcceleratedSweeps(associated=True),
     }
 

@@ -168,6 +168,16 @@ def lanes_with(typing: Any, number: Any) -> Any:
 
 
 @intrinsic
+def side_by_side(typing: Any, number: Any) -> Any:
+    """The same number in every lane of a sweep."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _spread(context, builder, types.float64, Lanes(SIDE_BY_SIDE), args[0])
+
+    return Lanes(SIDE_BY_SIDE)(types.float64), generate
+
+
+@intrinsic
 def sum_of(typing: Any, lanes: Any) -> Any:
     """Of all lanes, halves first."""
     return types.float64(lanes), _fold(lambda builder, a, b: builder.fadd(a, b))

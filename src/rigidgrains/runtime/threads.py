@@ -109,20 +109,25 @@ def total(parts: list[Any]) -> Any:
     return reduce(add, parts)
 
 
-def together(task: Callable[[int, int], Any], meeting: Any) -> None:
-    """task(thread, threads) on all threads at once; they may wait for each other at a meeting, see barrier.py.
+def worth(rows: int, share: int) -> int:
+    """How many threads are worth waking for so many rows, if each takes a share at least."""
+    return max(1, min(get_threads(), rows // max(share, 1)))
 
-    One such task at a time: a second one, asked for by another Python thread meanwhile, runs alone.
+
+def together(task: Callable[[int, int], Result], meeting: Any, threads: int) -> Result:
+    """task(thread, threads) on so many threads at once; they may wait for each other at a meeting, see barrier.py.
+
+    What the first of them returns. One such task at a time: a second one, asked for by another Python thread meanwhile,
+    runs alone.
     """
-    threads = get_threads()
     if threads == 1 or not _gathering.acquire(blocking=False):
-        task(0, 1)
-        return
+        return task(0, 1)
     try:
         others = [_workers().submit(task, thread, threads) for thread in range(1, threads)]
-        task(0, threads)
+        found = task(0, threads)
         for other in others:
             other.result()
+        return found
     except BaseException:
         meeting[1] = 1  # nobody waits for one who does not come
         raise

@@ -1,7 +1,7 @@
 """Accelerated sweeps: information crosses a packing of L/d grains in about L/d sweeps; plain sweeps take (L/d)^2.
 
 Between sweeps forces and velocities are extrapolated in the direction they have taken, after Nesterov. The sweeps
-between two restarts must all have the same order: the same colours, or there and back.
+between two restarts must all have the same order of colours.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .aliases import SETTINGS, with_earlier_names
 from .criteria import Criterion, MomentumCriterion, RigidSweeps, looks_at_state
 from .extrapolated import Extrapolated
 from .mass_ratio import burden, crossing
-from .orders import Coloured, Order, Symmetric
+from .orders import Coloured, Order
 from .pace import Pace
 from .sweeps import SolveReport, Sweeps
 
@@ -36,7 +36,7 @@ AFFORDABLE, PATIENT = 2000, 5000  # candidates up to which steps fall back unask
 class AcceleratedSweeps(Sweeps):
     """Extrapolated sweeps. What is hard for them is reported, and solved by plain sweeps as far as these get.
 
-    order   : "coloured" or "symmetric" (there and back, two sweeps a turn); another order does not converge
+    order   : "coloured"; another one does not converge, or is slower
     associated : begin with the associated law, which finds forces that carry a packing at rest, where none are carried
               over; see associated.py. By colours, and with a criterion that looks at the state
     fallback : candidates up to which the second-order method takes over a step that sweeps do not solve, see
@@ -74,11 +74,9 @@ class AcceleratedSweeps(Sweeps):
             raise ValueError(f"accuracy = {self.accuracy!r} is unknown; choose one of {', '.join(LEVELS)}")
         if not (is_number(self.reach) and self.reach > 0.0) and self.reach != math.inf:
             raise ValueError(f"reach = {self.reach!r} is no number of sweeps over L/d; give a positive one, 4 say")
-        if not isinstance(self.order, Coloured | Symmetric):
+        if not isinstance(self.order, Coloured):
             name = type(self.order).__name__
-            raise ValueError(f"order {name} does not converge when extrapolated; choose 'coloured' or 'symmetric'")
-        if self.associated and not self.order.coloured:
-            raise ValueError("associated = True is known to sweeps by colours alone; take order = 'coloured'")
+            raise ValueError(f"order {name} is not known to extrapolated sweeps; leave it out, or take 'coloured'")
         if self.fallback is None:
             return
         if not is_number(self.fallback, whole=True) or self.fallback < 0:
@@ -112,10 +110,12 @@ class AcceleratedSweeps(Sweeps):
         return replace(self, **{name: value for name, value in level.items() if name not in own})
 
     def _pace(self, order: Order, problem: ContactProblem) -> Pace:
-        assert isinstance(order, Coloured | Symmetric)
+        assert isinstance(order, Coloured)
         most = self.fallback
         if most is None:
             looks = looks_at_state(self.criterion) and not self.sleep
             most = AFFORDABLE if looks and self.max_sweeps >= PATIENT else 0
         own = problem.extra is None and problem.count <= most and bool((problem.friction < math.inf).all())
-        return Extrapolated(order, problem, associated=self.associated, fallback=own)
+        return Extrapolated(
+            order, problem, associated=self.associated, patient=most > 0 or self.max_sweeps >= PATIENT, fallback=own
+        )

@@ -1,4 +1,13 @@
-"""Extrapolated sweeps, after Nesterov: forces and velocities go on in the direction they have taken."""
+"""Extrapolated sweeps, after Nesterov: forces and velocities go on in the direction they have taken.
+
+1. Extrapolate velocities and forces by beta.
+2. Sweep, in the same order of colours as since the last restart.
+3. Measure what the sweep has changed, and how much of that is along the step forces have taken.
+4. Decide by `restarts.choose`: go on with a new beta, restart, or return to the best forces.
+5. Look at the state when changes are as small as the criterion asks for, and now and then.
+
+1 to 4 are one compiled loop, `kernels/extrapolated.py`; this is what it needs, and what comes before and after it.
+"""
 
 from __future__ import annotations
 
@@ -9,57 +18,66 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ..contacts.problem import ContactProblem
-from ..model.columns import INV_MASS, M_N, M_T, R_N
+from ..model.columns import INV_MASS
+from ..runtime.barrier import new_meeting
 from ..runtime.memory import copy_rows
+from ..runtime.threads import in_parts, together, total, worth
 from .associated import AssociatedStart
 from .criteria import StateCriterion, Verdict
-from .deflation import EVERY, KEPT, Deflation
 from .extent import extent_of
-from .extrapolation import extrapolate, judge
-from .kernels.factory import apply_forces
+from .kernels.extrapolated import rows_of_sums
+from .kernels.factory import WORTH, apply_forces, kernels_for
 from .kernels.sums import changes
 from .mass_ratio import burden, crossing
-from .orders import Coloured, Symmetric
+from .orders import Coloured
 from .pace import Pace
 from .residual import residual
-from .restarts import RESCUES, Next, Restarts
-from .virtual_power import flows
+from .restarts import RESCUE, Rule, State
 
 Array = NDArray[np.float64]
 
 CLOSING = 4  # plain sweeps after the associated law: single contacts settle at once
-ROUNDING = 1e-30  # of |R|^2/m: smaller changes are none
 USUAL = 10.0  # times L/d sweeps, in which packings of equal grains are solved
 
 
 class Extrapolated(Pace):
-    """Sweeps from where the last ones were heading. After each the problem holds forces within the cone."""
+    """Sweeps from where the last ones were heading. After each the problem holds forces within the cone.
 
-    order: Coloured | Symmetric
+    associated : begin with the associated law, see associated.py
+    patient    : may fall back on sweeps without extrapolation, where it does not do
+    fallback   : ... and on the second-order method
+    """
+
+    order: Coloured
+    rule = Rule()
 
     def __init__(
-        self, order: Coloured | Symmetric, problem: ContactProblem, *, associated: bool = False, fallback: bool = False
-    ) -> None:
+        self, order: Coloured, problem: ContactProblem, *, associated: bool = False, patient: bool = True,
+        fallback: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__(order)
-        self._work, self._may_begin, self._may_fall_back = problem.work, associated, fallback
+        self._work, self._may_begin = problem.work, associated
+        self._patient, self._may_fall_back = patient, fallback
         self._free = self._work.take("free", len(problem.motion), 6)
         self._free[:] = problem.motion[:, :INV_MASS]
 
     def begin(self, problem: ContactProblem, among: np.ndarray | None = None) -> None:
         super().begin(problem, among)
-        forces, motion = problem.forces, problem.motion
-        self._start = self._like(forces, "start")  # where a sweep started
-        self._forces, self._motion = self._like(forces, "forces"), self._like(motion, "motion")  # after the one before
-        self._best = self._like(forces, "best forces"), self._like(motion, "best motion")
-        copy_rows(forces, self._forces)
-        copy_rows(motion, self._motion)
-        self._weight = self._like(forces, "weight")
-        np.divide(1.0, problem.geometry[:, M_T, None], out=self._weight)
-        np.divide(1.0, problem.geometry[:, M_N], out=self._weight[:, R_N])
-        self._extent, self._deflation = extent_of(problem), Deflation(self._work)
-        self._associated = AssociatedStart()
-        self._rule = Restarts(self._extent, count=self.restarts)
-        self._keep_best(problem)
+        p = problem
+        self._forces, self._motion = self._like(p.forces, "forces"), self._like(p.motion, "motion")
+        self._best = self._like(p.forces, "best forces")
+        copy_rows(p.forces, self._forces)
+        copy_rows(p.motion, self._motion)
+        copy_rows(p.forces, self._best)
+        by, n = self.order.colouring, len(p.position)
+        self._cell = p.flow if p.branch is None else self._motion[n : n + 3]
+        self._rows = rows_of_sums(by.start, by.alone, by.inner, len(by.tiles))
+        self._sums = self._work.take("sums", int(self._rows[-1]), 3)
+        self._colours = np.arange(by.count)
+        self._extent, self._associated = extent_of(p), AssociatedStart()
+        loop, what = kernels_for(p).squares_over_mass, (p.geometry, p.forces)
+        square = float(total(in_parts(lambda first, last: loop(first, last, *what), p.count)))
+        self.state = State(scale=square, restarts=self.restarts)
 
     def add_velocity(self, change: Array) -> None:
         self._free += change
@@ -69,67 +87,59 @@ class Extrapolated(Pace):
             self._associated.begin(problem, self._extent)
 
     def sweep(self, problem: ContactProblem, rng: Generator) -> int:
-        """1. Extrapolate. 2. Sweep. 3. Judge the change, and choose the extrapolation of the next sweep."""
-        p, deflation, rule = problem, self._deflation, self._rule
-        beta = rule.factor.beta
-        deflated = len(deflation.rows) > 0 and beta > 0.0
-        if deflated:
-            deflation.measure(beta, p.forces, self._forces)
-        extrapolate(beta, p.forces, self._forces, self._start)
-        extrapolate(beta, p.motion, self._motion)
-        if deflated:
-            deflation.take_out(p, self._start)
-        made = self.order.turn(p, rng, fresh=rule.fresh, associated=self._associated.on)
-        rule.fresh = False
-        rule.sweeps += made
-        along, change, step, square = judge(p.forces, self._forces, self._start, self._weight)
-        size = math.sqrt(change) * math.sqrt(step)
-        cosine = along / size if size > 0.0 else 0.0
-        self.change = math.sqrt(change)
-        if rule.watches(EVERY * KEPT):
-            deflation.remember(rule.sweeps, p.forces, self._start)
-        chosen = rule.choose(
-            cosine, max(change, ROUNDING * square), flows=lambda: flows(p), associated=self._associated.on,
-            deflate=lambda: deflation.find_directions(p.forces, self._start, self._weight),
-        )  # fmt: skip
-        self._follow(p, chosen)
-        return made
+        return self.sweeps(problem, rng, 1)
 
-    def sweeps(self, problem: ContactProblem, rng: Generator, number: int) -> int:
-        made = 0
+    def sweeps(
+        self, problem: ContactProblem, rng: Generator, number: int, soon: int = 0, enough: float = -math.inf
+    ) -> int:
+        p, by, made = problem, self.order.colouring, 0
         while made < number:
-            made += self.sweep(problem, rng)
+            done, limit = self.state.sweeps, enough * abs(enough)
+            meeting, seed = new_meeting(), rng.integers(2**64, dtype=np.uint64)
+            threads = worth(len(by.sequence), WORTH)
+            orders = np.empty((threads, by.count), np.int64)
+            motion, pairs, geometry, extra, cell, forces = p.arrays
+            before = self.rule, self._extent, self.state, number - made, soon - made, limit, seed, self._colours
+            after = (
+                self._sums, by.sequence, by.start, by.alone, by.inner, by.tiles, by.tile, self._rows, pairs, geometry,
+                extra, motion, cell, forces, self._motion, self._cell, self._forces, self._best, p.dt, self._associated.on,
+            )  # fmt: skip
+            loop = kernels_for(p).extrapolated_sweeps
+            self.state = together(
+                lambda thread, threads: loop(thread, threads, meeting, *before, orders[thread], *after),  # noqa: B023
+                meeting, threads,
+            )  # fmt: skip
+            made += self.state.sweeps - done
+            if self.state.what == RESCUE:
+                self._return_to_best(p)
+            elif self.state.change <= limit:
+                break
+        self.restarts, self.change = self.state.restarts, math.sqrt(self.state.change)
         return made
 
     def checked_sweep(
         self, problem: ContactProblem, rng: Generator, epsilon: float, delta: float
     ) -> tuple[int, int, float]:
         made = self.sweep(problem, rng)
-        return made, *changes(self._start, problem.forces, epsilon, delta)
+        return made, *changes(self._forces, problem.forces, epsilon, delta)
 
     def adapt(self, problem: ContactProblem, verdict: Verdict) -> bool:
-        """Change the law where the associated one has done its work; where few contacts are left, calm them.
-
-        Calm is sweeps without extrapolation, which would keep the last contacts oscillating.
-        """
-        rule = self._rule
-        if self._associated.decide(problem, verdict, rule.sweeps):
-            self._keep_best(problem)
-            rule.restart()
-            rule.take_up()
-            rule.pause(CLOSING)
-            self._deflation.begin_anew()
-            self.restarts = rule.count
-            return verdict.nearly
-        if verdict.nearly and rule.calm():
-            self._deflation.begin_anew()
-            self.restarts = rule.count
-        return False
+        """Change the law where the associated one has done its work."""
+        if not self._associated.decide(problem, verdict, self.state.sweeps):
+            return False
+        copy_rows(problem.forces, self._best)
+        sweeps = self.state.sweeps
+        self.state = State(
+            scale=self.state.scale, sweeps=sweeps, until=sweeps + CLOSING, restarts=self.state.restarts + 1
+        )
+        return verdict.nearly
 
     def plan(self, problem: ContactProblem, most: int) -> int:
         """All but the eighth that `fall_back` may take; no more where heavy bodies would take more than all."""
+        if not self._patient:
+            return most
         heavy = burden(problem) if self._may_fall_back else 0.0
-        self._plain = 2 * (min(math.ceil(USUAL * self._extent), most // 8) // 2)  # there and back
+        self._plain = 2 * (min(math.ceil(USUAL * self._extent), most // 8) // 2)
         self.futile = heavy > self._extent and USUAL * crossing(problem, heavy) > most
         return self._plain if self.futile else most - self._plain
 
@@ -137,12 +147,11 @@ class Extrapolated(Pace):
         self, problem: ContactProblem, rng: Generator, criterion: StateCriterion, verdict: Verdict
     ) -> tuple[int, Verdict]:
         """1. The best forces so far. 2. Sweeps without extrapolation from there. 3. The second-order method."""
+        if not self._patient:
+            return 0, verdict
         p = problem
-        self._back_to_best(p)
-        p.motion[:, :INV_MASS] = self._free
-        apply_forces(p)
-        self._restart()
-        self._rule.pause(self._plain)
+        self._take_best(p)
+        self.state = self.state._replace(beta=0.0, theta=1.0, until=self.state.sweeps + self._plain)
         made = self.sweeps(p, rng, self._plain)
         verdict = criterion.judge(p)
         if verdict.met or not self._may_fall_back:
@@ -150,59 +159,54 @@ class Extrapolated(Pace):
         from .fallback import solve_by_second_order  # brings what few need: sparse matrices, FCLIB
 
         forces, motion = p.forces.copy(), p.motion.copy()
-        least = self._back_to_best(p)
+        least = self._take_best(p)
         found, self.fallback = solve_by_second_order(p, criterion, self._free)
         if not found.met and not residual(p) < least:
             p.forces[:], p.motion[:] = forces, motion
             return made, verdict
-        self._keep_best(p)
-        self._restart()
+        copy_rows(p.forces, self._best)
+        self._begin_from(p)
         return made, found
 
     def finish(self, problem: ContactProblem, rng: Generator, *, converged: bool) -> bool:
         """Velocities from forces; the best forces seen, if the last are worse and were not good enough."""
-        p = problem
-        if not converged:
-            self._back_to_best(p)
-        p.motion[:, :INV_MASS] = self._free
-        apply_forces(p)
-        return True
+        if not converged and self.state.change > self.state.kept:
+            self._take_best(problem)
+            return True
+        self._update_velocities(problem)
+        return False
 
-    def _back_to_best(self, problem: ContactProblem) -> float:
-        """The best forces so far, if the last ones are worse; returns their residual. Velocities are not kept up."""
+    def _take_best(self, problem: ContactProblem) -> float:
+        """The best forces so far, if the last ones are worse; returns their residual."""
         p, last = problem, residual(problem)
-        copy_rows(p.forces, self._start)
-        p.forces[:], p.motion[:] = self._best
+        copy_rows(p.forces, self._forces)
+        copy_rows(self._best, p.forces)
+        self._update_velocities(p)
         best = residual(p)
         if last <= best:
-            copy_rows(self._start, p.forces)
+            copy_rows(self._forces, p.forces)
+            self._update_velocities(p)
+        self._begin_from(p)
         return min(last, best)
+
+    def _return_to_best(self, problem: ContactProblem) -> None:
+        """From extrapolation that ran away."""
+        self.trouble = f"{self.state.rescues} times back to the best forces"
+        if self.state.rescues >= self.rule.rescues:
+            self.trouble += ", then plain sweeps"
+        copy_rows(self._best, problem.forces)
+        self._update_velocities(problem)
+        self._begin_from(problem)
+
+    def _begin_from(self, problem: ContactProblem) -> None:
+        """No step has been taken yet."""
+        copy_rows(problem.forces, self._forces)
+        copy_rows(problem.motion, self._motion)
+
+    def _update_velocities(self, problem: ContactProblem) -> None:
+        problem.motion[:, :INV_MASS] = self._free
+        apply_forces(problem)
 
     def _like(self, table: Array, name: str) -> Array:
         """Room for a table of this shape."""
         return self._work.take(f"{name} {table.shape[1]}", *table.shape)
-
-    def _follow(self, problem: ContactProblem, what: Next) -> None:
-        """Do with forces and deflated directions what the rule of restarts has chosen."""
-        rule = self._rule
-        self.restarts = rule.count
-        if rule.better:
-            self._keep_best(problem)
-        if what is Next.RESCUE:
-            problem.forces[:], problem.motion[:] = self._best
-            self.trouble = f"{rule.rescues} times back to the best forces"
-            if rule.rescues >= RESCUES:
-                self.trouble += ", then plain sweeps"
-        if what in (Next.RESCUE, Next.FORGET):
-            self._deflation.forget()
-        elif what is Next.RESTART:
-            self._deflation.begin_anew()
-
-    def _keep_best(self, problem: ContactProblem) -> None:
-        copy_rows(problem.forces, self._best[0])
-        copy_rows(problem.motion, self._best[1])
-
-    def _restart(self) -> None:
-        self._rule.restart()
-        self._deflation.begin_anew()
-        self.restarts = self._rule.count

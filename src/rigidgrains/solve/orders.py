@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..contacts.problem import ContactProblem
 from ..runtime.barrier import new_meeting
-from ..runtime.threads import together
+from ..runtime.threads import together, worth
 from .colouring import find_colouring
 from .kernels.factory import WORTH, kernels_for
 from .kernels.sums import changes
@@ -129,12 +129,6 @@ class Symmetric(Order):
         self._sequence = self._sequence[::-1].copy()
         return self._sequence
 
-    def turn(self, problem: ContactProblem, rng: Generator, *, fresh: bool, associated: bool = False) -> int:
-        """There and back; two sweeps."""
-        self.sweep(problem, rng)
-        self.sweep(problem, rng)
-        return 2
-
 
 @dataclass
 class Coloured(Order):
@@ -142,7 +136,7 @@ class Coloured(Order):
 
     Colours within tiles, if there are any, come first, see detect/colours.py.
 
-    worth : contacts from which on a sweep is shared among threads
+    worth : contacts that a thread takes at least
     """
 
     worth: int = WORTH
@@ -150,40 +144,24 @@ class Coloured(Order):
 
     def begin(self, problem: ContactProblem, among: Index | None = None) -> None:
         if problem.colouring is not None:
-            self._colouring = problem.colouring if among is None else problem.colouring.of_some(among)
+            self.colouring = problem.colouring if among is None else problem.colouring.of_some(among)
         else:
             super().begin(problem, among)
-            self._colouring = find_colouring(problem, self._sequence)
+            self.colouring = find_colouring(problem, self._sequence)
 
     def sequence(self, rng: Generator) -> Index:
-        return self._colouring.arranged(self._colouring.shuffled(rng))
+        return self.colouring.arranged(self.colouring.shuffled(rng))
 
     def sweep(self, problem: ContactProblem, rng: Generator) -> None:
-        self.turn(problem, rng, fresh=True)
+        self.sweeps(problem, rng, 1)
 
     def sweeps(self, problem: ContactProblem, rng: Generator, number: int) -> None:
-        if number > 0:
-            self._visit(problem, self._colouring.shuffled(rng, number))
-
-    def turn(self, problem: ContactProblem, rng: Generator, *, fresh: bool, associated: bool = False) -> int:
-        """One sweep, in the same order as the one before unless a fresh one is asked for.
-
-        associated : let contacts open as they slide, see associated.py
-        """
-        if fresh:
-            self._colours = self._colouring.shuffled(rng)
-        self._visit(problem, self._colours, associated=associated)
-        return 1
-
-    def _visit(self, problem: ContactProblem, colours: NDArray[np.int64], *, associated: bool = False) -> None:
-        """Colours in turn, of one sweep or of several."""
-        by, meeting = self._colouring, new_meeting()
-        loop, rows = kernels_for(problem).coloured_sweep, (by.sequence, by.start, by.alone, by.inner, by.tiles)
-        what = meeting, colours, *rows, *problem.arrays, problem.dt, associated
-        if len(by.sequence) < self.worth:
-            loop(0, 1, *what)
-        else:
-            together(lambda thread, threads: loop(thread, threads, *what), meeting)
+        if number == 0:
+            return
+        by, meeting, colours = self.colouring, new_meeting(), self.colouring.shuffled(rng, number)
+        what = meeting, colours, by.sequence, by.start, by.alone, by.inner, by.tiles, *problem.arrays, problem.dt, False
+        loop, threads = kernels_for(problem).coloured_sweep, worth(len(by.sequence), self.worth)
+        together(lambda thread, threads: loop(thread, threads, *what), meeting, threads)
 
     def checked_sweep(self, problem: ContactProblem, rng: Generator, epsilon: float, delta: float) -> tuple[int, float]:
         before = problem.forces.copy()

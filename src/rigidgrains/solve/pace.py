@@ -45,8 +45,13 @@ class Pace:
         self.order.sweep(problem, rng)
         return 1
 
-    def sweeps(self, problem: ContactProblem, rng: Generator, number: int) -> int:
-        """So many sweeps, or a few more where they go in turns; returns how many."""
+    def sweeps(
+        self, problem: ContactProblem, rng: Generator, number: int, soon: int = 0, enough: float = -math.inf
+    ) -> int:
+        """So many sweeps; returns how many.
+
+        soon, enough : fewer, but at least `soon`, where `change` is known and comes down to `enough`
+        """
         self.order.sweeps(problem, rng, number)
         return number
 

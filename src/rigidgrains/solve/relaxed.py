@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -65,7 +66,9 @@ class Relaxation(Pace):
     def sweep(self, problem: ContactProblem, rng: Generator) -> int:
         return super().sweep(self._relaxed, rng)
 
-    def sweeps(self, problem: ContactProblem, rng: Generator, number: int) -> int:
+    def sweeps(
+        self, problem: ContactProblem, rng: Generator, number: int, soon: int = 0, enough: float = -math.inf
+    ) -> int:
         return super().sweeps(self._relaxed, rng, number)
 
     def checked_sweep(

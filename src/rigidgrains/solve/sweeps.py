@@ -33,7 +33,7 @@ from .pace import Pace
 from .passivity import Passive, make_passive
 from .sleep import check_sleep, sweep_awake
 
-LOOK = 3  # sweeps before the first look at the state; afterwards an eighth of those made at the latest
+LOOK = 4  # sweeps before the first look at the state; afterwards an eighth of those made at the latest
 
 
 @with_earlier_names({"referee": FIGURES["referee"]})
@@ -264,13 +264,12 @@ def _look_now_and_then(
     """Sweep until a look finds the criterion met, or so many times; sweeps and the last verdict."""
     sweeps, soon, look, before, verdict = 0, LOOK, LOOK, math.nan, Verdict(False)
     while sweeps < most and not verdict.met:
-        sweeps += pace.sweep(problem, rng)
-        likely = sweeps >= soon and verdict.excess * pace.change <= before
-        if likely or sweeps >= min(look, most):
-            verdict, before = criterion.judge(problem), pace.change
-            eager = not verdict.met and pace.adapt(problem, verdict)
-            soon = sweeps + max(LOOK, sweeps // 64)
-            look = soon if eager else sweeps + max(LOOK, sweeps // 8)
+        enough = before / verdict.excess if verdict.excess > 0.0 else math.nan
+        sweeps += pace.sweeps(problem, rng, min(look, most) - sweeps, soon - sweeps, enough)
+        verdict, before = criterion.judge(problem), pace.change
+        eager = not verdict.met and pace.adapt(problem, verdict)
+        soon = sweeps + max(LOOK, 2 * (sweeps // 128))
+        look = soon if eager else sweeps + max(LOOK, 2 * (sweeps // 16))
     return sweeps, verdict
 
 

@@ -8,24 +8,24 @@ from typing import Any
 
 from ...contacts.problem import ContactProblem
 from ...runtime.barrier import new_meeting
-from ...runtime.compiled import specialise
-from ...runtime.threads import together
-from . import coloured, measures, sweeps
+from ...runtime.compiled import inlined, specialise
+from ...runtime.threads import together, worth
+from . import coloured, extrapolated, measures, sweeps
 from .kinds import CELL, FRICTION, TORQUE, Kind
 
-WORTH = 8192  # contacts from which on threads are used: 0.07 ms of work, of which two save a quarter
+WORTH = 4096  # contacts that a thread is woken for: 0.05 ms of work in a sweep
 
 
 class Kernels(SimpleNamespace):
-    """Loops over contacts of one kind, by the names of their texts in `sweeps`, `coloured` and `measures`."""
+    """Loops over contacts of one kind, by the names of their texts in the modules beside this one."""
 
 
 @cache
 def make_kernels(kind: Kind) -> Kernels:
     """All loops for a kind of contact; they are compiled when they are first called, and cached."""
     given = kind.given()
-    made: dict[str, Any] = {}
-    for text in (*sweeps.TEXTS, *coloured.TEXTS, *measures.TEXTS):
+    made: dict[str, Any] = {text.__name__: specialise(text, kind.name, given, inlined) for text in extrapolated.INLINED}
+    for text in (*sweeps.TEXTS, *coloured.TEXTS, *extrapolated.TEXTS, *measures.TEXTS):
         made[text.__name__] = specialise(text, kind.name, given | made)
     return Kernels(**made)
 
@@ -45,9 +45,10 @@ def kernels_for(problem: ContactProblem) -> Kernels:
 def apply_forces(problem: ContactProblem) -> None:
     """Bring the velocities up to date with the carried forces, in the order of the rows."""
     by = problem.colouring
-    if by is None or problem.count < WORTH:
+    threads = worth(problem.count, WORTH)
+    if by is None or threads == 1:
         kernels_for(problem).apply_forces(*problem.arrays, problem.dt)
         return
     loop, meeting = kernels_for(problem).coloured_forces, new_meeting()
     what = meeting, by.start, by.alone, *problem.arrays, problem.dt
-    together(lambda thread, threads: loop(thread, threads, *what), meeting)
+    together(lambda thread, threads: loop(thread, threads, *what), meeting, threads)

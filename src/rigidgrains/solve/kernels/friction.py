@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...laws import contact as one
-from ...model.columns import MU, N_X, N_Y, N_Z, R_N, R_X, R_Y, R_Z, TO_CLOSE
+from ...model.columns import M_N, MU, N_X, N_Y, N_Z, R_N, R_X, R_Y, R_Z, TO_CLOSE
 from ...runtime.compiled import inlined
 from ...runtime.simd import read_rows
 
@@ -87,6 +87,27 @@ def minus(a, b):
 def scaled(share, force):
     """A multiple of a force."""
     return share * force[0], share * force[1], share * force[2], share * force[3]
+
+
+@inlined
+def shifted(force, share, by):
+    """A force and a share of another one."""
+    return (
+        force[0] + share * by[0], force[1] + share * by[1], force[2] + share * by[2], force[3] + share * by[3],
+    )  # fmt: skip
+
+
+@inlined
+def over_mass(d, s, contact):
+    """Products d . s, d . d and s . s of changes of a force over the mass of the contact: kinetic energies."""
+    weight = 1.0 / contact[M_N]
+    return weight * dot(d, s), weight * dot(d, d), weight * dot(s, s)
+
+
+@inlined
+def dot(a, b):
+    """Of two forces."""
+    return (a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3])
 
 
 @inlined

@@ -13,7 +13,7 @@ What varies from kind to kind:
     asked       : the forces alone, all from the same velocities
     push(a, b, contact, extra, p) : both bodies after an impulse
     drag(cell, contact, extra, p) : the cell after an impulse
-    impulse, minus, scaled, square : arithmetic over the components of a force
+    impulse, minus, scaled, shifted, square, dot : arithmetic over the components of a force
     power       : terms of the momentum error, see virtual_power.py
 """
 
@@ -28,9 +28,9 @@ from . import cell, friction, torque
 
 ROLES = (
     "read_extra", "read_extras", "read_force", "read_forces", "write_force", "velocity", "push", "drag", "impulse",
-    "minus", "scaled", "square",
+    "minus", "scaled", "shifted", "square", "dot",
 )  # fmt: skip
-COMPOSED = "force_power", "power", "collide", "asked"  # they call the others, by these names
+COMPOSED = "over_mass", "force_power", "power", "collide", "asked"  # they call the others, by these names
 
 
 @dataclass(frozen=True)

@@ -137,6 +137,21 @@ def scaled(share, r):
 
 
 @inlined
+def shifted(force, share, by):
+    """A force and torque, and a share of another."""
+    return (
+        force[0] + share * by[0], force[1] + share * by[1], force[2] + share * by[2], force[3] + share * by[3],
+        force[4] + share * by[4], force[5] + share * by[5], force[6] + share * by[6],
+    )  # fmt: skip
+
+
+@inlined
+def dot(a, b):
+    """Of two forces with torques."""
+    return ((a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3])) + (a[4] * b[4] + a[5] * b[5] + a[6] * b[6])
+
+
+@inlined
 def square(r):
     """|R|^2 + |Q|^2."""
     return (r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]) + (r[4] * r[4] + r[5] * r[5] + r[6] * r[6])
