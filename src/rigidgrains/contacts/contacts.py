@@ -111,7 +111,7 @@ class Contacts(ContactColumns):
         edges = None if bodies.cell is None else np.where(bodies.cell.periodic, np.diag(bodies.cell.vectors), np.inf)
         return ContactProblem(
             bodies.motion, self.pairs, self.geometry, self.forces, dt, bodies.position, bodies.radius, self.extra,
-            self.colouring, self.branch, bodies.flow, edges, before, self._work,
+            self.colouring, self.branch, bodies.flow, edges, before, work=self._work,
         )  # fmt: skip
 
     def law_columns(self, bodies: Bodies, count: int) -> dict[str, Array]:

@@ -7,12 +7,14 @@ bodies have V_n < 0; an overlap is g < 0. R is a force, R dt an impulse.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..detect.colours import Colouring
-from ..model.columns import ContactColumns
+from ..model.columns import INV_MASS, M_N, ContactColumns
+from ..runtime.compiled import kernel
 from ..runtime.memory import Workspace
 
 Array = NDArray[np.float64]
@@ -35,6 +37,7 @@ class ContactProblem(ContactColumns):
     branch   : (c, 2) m, in a cell that deforms, see model/deforming.py; then flow : (3, 8) its rows within `motion`
     edges    : (3,) m, of a periodic cell, infinite where it has no images; None without a cell
     before   : (bodies, 6) v and s at the beginning of the step, for solvers that ask
+    free     : (bodies, 6) v and s without contact forces, where a solver knows them
     work     : what solvers need beside these, kept from one step to the next
     """
 
@@ -51,11 +54,27 @@ class ContactProblem(ContactColumns):
     flow: Array = field(default_factory=lambda: np.zeros((3, 8)))
     edges: Array | None = None
     before: Array | None = None
+    free: Array | None = None
     work: Workspace = field(default_factory=Workspace, repr=False)
 
     @property
     def count(self) -> int:
         return len(self.pairs)
+
+    @cached_property
+    def heaviest(self) -> float:
+        """kg, the largest m_n."""
+        return float(self.geometry[:, M_N].max(initial=0.0))
+
+    @cached_property
+    def mean_radius(self) -> float:
+        """m."""
+        return float(self.radius.mean())
+
+    @cached_property
+    def moved_mass(self) -> float:
+        """kg, of all movable bodies that have candidates."""
+        return float(_moved_mass(self.pairs, self.motion, np.zeros(len(self.motion), np.bool_)))
 
     @property
     def arrays(self) -> tuple[Array | Index, ...]:
@@ -77,3 +96,15 @@ class ContactProblem(ContactColumns):
         """(c, 3) m, contact points."""
         i = self.pairs[:, 0]
         return self.position[i] + (self.radius[i] + 0.5 * self.gap)[:, None] * self.normal
+
+
+@kernel
+def _moved_mass(pairs, motion, touched):
+    """Sum of the masses of movable bodies with candidates."""
+    for c in range(len(pairs)):
+        touched[pairs[c, 0]] = touched[pairs[c, 1]] = True
+    mass = 0.0
+    for i in range(len(motion)):
+        if touched[i] and motion[i, INV_MASS] > 0.0:
+            mass += 1.0 / motion[i, INV_MASS]
+    return mass

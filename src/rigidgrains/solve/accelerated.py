@@ -90,7 +90,9 @@ class AcceleratedSweeps(Sweeps):
             if getattr(self, name) and (self.sleep or not looks_at_state(self.criterion)):
                 raise ValueError(f"{name} needs looks at the state; take a MomentumCriterion, and sleep = False")
         found = super().solve(problem, rng) if self.reach == math.inf else self._solve_within(problem, rng)
-        return found if self.accuracy is None else replace(found, travel=contact_travel(problem))
+        if self.accuracy is None or found.travel < math.inf:
+            return found
+        return replace(found, travel=contact_travel(problem))
 
     def _solve_within(self, problem: ContactProblem, rng: Generator) -> SolveReport:
         """Within the sweeps that L/d and heavy bodies allow; a step that needs more is carried over."""

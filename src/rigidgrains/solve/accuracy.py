@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..contacts.problem import ContactProblem
-from ..runtime.threads import in_parts, total
 from .criteria import Criterion, FlowCriterion, MomentumCriterion
-from .kernels.factory import kernels_for
+from .measures import measure
 
 STILL = 3e-4  # mean radii, by which contacts that carry a force move in a step on average: less is rest
 STRICT = MomentumCriterion(1e-3, 1e-4, 2.5e-4)  # where grains are still
@@ -59,6 +58,4 @@ def is_still(travel: float) -> bool:
 
 def contact_travel(problem: ContactProblem) -> float:
     """By how much contacts that carry a force move in a step, mean of |V| dt over the mean radius; inf without one."""
-    p, loop = problem, kernels_for(problem).speeds
-    speed, count = total(in_parts(lambda first, last: loop(first, last, *p.arrays), p.count))
-    return float(speed / count * p.dt / p.radius.mean()) if count else math.inf
+    return measure(problem).travel

@@ -19,7 +19,7 @@ import numpy as np
 from ..contacts.problem import ContactProblem
 from ..model.columns import BRANCH, L, S, V
 from .criteria import Verdict
-from .virtual_power import Powers, powers
+from .measures import Measures, measure
 
 STILL = 1e-3  # of the mean |V| before any force acts: a contact with less is at rest
 SPARE = 0.7  # of the momentum error that is allowed: single contacts settle at its cost
@@ -63,12 +63,12 @@ class AssociatedStart:
         """Measure once in L/d sweeps what slides; returns whether it does so for good."""
         if sweeps < self._mark + self._extent:
             return False
-        found, before = powers(problem), self._slid
+        found, before = measure(problem), self._slid
         self._mark, self._slid = sweeps, found.slid
         return slides_for_good(found, before)
 
 
-def slides_for_good(found: Powers, before: float) -> bool:
+def slides_for_good(found: Measures, before: float) -> bool:
     """Whether what is left is what opens, R_n V_n = mu R_n |V_t|, or what slides has not fallen since the look before.
 
     before : `slid` of that look

@@ -17,8 +17,7 @@ from ..detect.clusters import find_clusters, mass_ratio
 from ..model.columns import INV_MASS
 from ..runtime.arguments import is_number
 from ..theory import rigid_sweeps
-from .residual import missing_overlap, residual, worst_contact
-from .virtual_power import momentum_error, powers
+from .measures import Measures, measure
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -40,6 +39,7 @@ class Verdict(NamedTuple):
     excess : what it measured over what it allows
     nearly : whether only single contacts stand in the way
     share  : the momentum error over what is allowed
+    travel : by how much contacts move in the step, see `Measures`
     """
 
     met: bool
@@ -48,6 +48,7 @@ class Verdict(NamedTuple):
     excess: float = math.nan
     nearly: bool = False
     share: float = math.nan
+    travel: float = math.nan
 
 
 class StateCriterion(Protocol):
@@ -161,8 +162,9 @@ class ResidualCriterion:
         _check("epsilon", self.epsilon, least=0.0)
 
     def judge(self, problem: ContactProblem) -> Verdict:
-        local = residual(problem)
-        return Verdict(local <= self.epsilon, local, excess=_over(local, self.epsilon))
+        found = measure(problem)
+        met, excess = found.residual <= self.epsilon, _over(found.residual, self.epsilon)
+        return Verdict(met, found.residual, excess=excess, travel=found.travel)
 
 
 @dataclass(frozen=True)
@@ -185,15 +187,18 @@ class MomentumCriterion:
             _check("contact", self.contact, least=0.0)
 
     def judge(self, problem: ContactProblem) -> Verdict:
-        local = residual(problem)
+        return self.verdict(measure(problem))
+
+    def verdict(self, found: Measures) -> Verdict:
+        """On what a look has found."""
+        local, whole, worst, travel = found.residual, found.momentum_error, found.worst, found.travel
         if not local <= self.residual:
-            return Verdict(False, local, excess=_over(local, self.residual))
-        whole = momentum_error(problem)
+            return Verdict(False, local, excess=_over(local, self.residual), travel=travel)
+        share = _over(whole, self.epsilon)
         if not whole <= self.epsilon or self.contact == math.inf:
-            return Verdict(whole <= self.epsilon, local, whole, _over(whole, self.epsilon))
-        worst = worst_contact(problem)
+            return Verdict(whole <= self.epsilon, local, whole, share, travel=travel)
         met = worst <= self.contact
-        return Verdict(met, local, whole, _over(worst, self.contact), not met, _over(whole, self.epsilon))
+        return Verdict(met, local, whole, _over(worst, self.contact), not met, share, travel)
 
 
 @dataclass(frozen=True)
@@ -210,8 +215,8 @@ class OverlapCriterion:
         _check("epsilon", self.epsilon, least=0.0)
 
     def judge(self, problem: ContactProblem) -> Verdict:
-        overlap, allowed = missing_overlap(problem), self.epsilon * float(problem.radius.mean())
-        return Verdict(overlap <= allowed, excess=_over(overlap, allowed))
+        found, allowed = measure(problem), self.epsilon * problem.mean_radius
+        return Verdict(found.overlap <= allowed, excess=_over(found.overlap, allowed), travel=found.travel)
 
 
 @dataclass(frozen=True)
@@ -230,15 +235,19 @@ class FlowCriterion:
         _check("overlap", self.overlap, least=0.0)
 
     def judge(self, problem: ContactProblem) -> Verdict:
-        verdict = OverlapCriterion(self.overlap).judge(problem)
-        if not verdict.met:
-            return verdict
-        found = powers(problem)
-        wrong, allowed = max(found.lost, found.gained), self.epsilon * found.slid
+        found, allowed = measure(problem), self.overlap * problem.mean_radius
+        if not found.overlap <= allowed:
+            return _flow_verdict(False, found, _over(found.overlap, allowed))
+        wrong, allowed = found.momentum_error, self.epsilon * found.slid
         if wrong <= allowed:
-            return Verdict(True, momentum_error=wrong, excess=_over(wrong, allowed))
-        strict = MomentumCriterion().judge(problem)
+            return _flow_verdict(True, found, _over(wrong, allowed))
+        strict = MomentumCriterion().verdict(found)
         return strict if strict.met or allowed == 0.0 else strict._replace(excess=min(strict.excess, wrong / allowed))
+
+
+def _flow_verdict(met: bool, found: Measures, excess: float) -> Verdict:
+    """With all that is known, asked for or not."""
+    return Verdict(met, found.residual, found.momentum_error, excess, travel=found.travel)
 
 
 def _over(found: float, allowed: float) -> float:

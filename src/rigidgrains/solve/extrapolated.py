@@ -60,6 +60,7 @@ class Extrapolated(Pace):
         self._patient, self._may_fall_back = patient, fallback
         self._free = self._work.take("free", len(problem.motion), 6)
         self._free[:] = problem.motion[:, :INV_MASS]
+        problem.free = self._free
 
     def begin(self, problem: ContactProblem, among: np.ndarray | None = None) -> None:
         super().begin(problem, among)
@@ -102,7 +103,8 @@ class Extrapolated(Pace):
             before = self.rule, self._extent, self.state, number - made, soon - made, limit, seed, self._colours
             after = (
                 self._sums, by.sequence, by.start, by.alone, by.inner, by.tiles, by.tile, self._rows, pairs, geometry,
-                extra, motion, cell, forces, self._motion, self._cell, self._forces, self._best, p.dt, self._associated.on,
+                extra, motion, cell, forces, self._motion, self._cell, self._forces, self._best, p.dt,
+                self._associated.on,
             )  # fmt: skip
             loop = kernels_for(p).extrapolated_sweeps
             self.state = together(

@@ -180,7 +180,7 @@ class Sweeps:
             why += f"; forces times {weakened:.3g} where they would have given energy"
         return SolveReport(
             sweeps, updates, converged, mean, verdict.residual, verdict.momentum_error, pace.restarts, why,
-            pace.fallback, weakened,
+            pace.fallback, weakened, travel=verdict.travel if verdict.travel == verdict.travel else math.inf,
         )  # fmt: skip
 
     def for_step(self, last: SolveReport) -> Sweeps:
@@ -268,7 +268,7 @@ def _look_now_and_then(
         sweeps += pace.sweeps(problem, rng, min(look, most) - sweeps, soon - sweeps, enough)
         verdict, before = criterion.judge(problem), pace.change
         eager = not verdict.met and pace.adapt(problem, verdict)
-        soon = sweeps + max(LOOK, 2 * (sweeps // 128))
+        soon = sweeps + max(LOOK, 2 * (sweeps // 64))
         look = soon if eager else sweeps + max(LOOK, 2 * (sweeps // 16))
     return sweeps, verdict
 

@@ -6,12 +6,17 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ...contacts.problem import ContactProblem
 from ...runtime.barrier import new_meeting
 from ...runtime.compiled import inlined, specialise
 from ...runtime.threads import together, worth
 from . import coloured, extrapolated, measures, sweeps
 from .kinds import CELL, FRICTION, TORQUE, Kind
+
+Array = NDArray[np.float64]
 
 WORTH = 4096  # contacts that a thread is woken for: 0.05 ms of work in a sweep
 
@@ -24,7 +29,10 @@ class Kernels(SimpleNamespace):
 def make_kernels(kind: Kind) -> Kernels:
     """All loops for a kind of contact; they are compiled when they are first called, and cached."""
     given = kind.given()
-    made: dict[str, Any] = {text.__name__: specialise(text, kind.name, given, inlined) for text in extrapolated.INLINED}
+    made: dict[str, Any] = {
+        text.__name__: specialise(text, kind.name, given, inlined)
+        for text in (*extrapolated.INLINED, *measures.INLINED)
+    }
     for text in (*sweeps.TEXTS, *coloured.TEXTS, *extrapolated.TEXTS, *measures.TEXTS):
         made[text.__name__] = specialise(text, kind.name, given | made)
     return Kernels(**made)
@@ -52,3 +60,11 @@ def apply_forces(problem: ContactProblem) -> None:
     loop, meeting = kernels_for(problem).coloured_forces, new_meeting()
     what = meeting, by.start, by.alone, *problem.arrays, problem.dt
     together(lambda thread, threads: loop(thread, threads, *what), meeting, threads)
+
+
+def without_forces(problem: ContactProblem) -> Array:
+    """(bodies, 8) the velocities that bodies would have without their contact forces."""
+    bare = problem.copy()
+    bare.forces *= -1.0
+    apply_forces(bare)
+    return bare.motion

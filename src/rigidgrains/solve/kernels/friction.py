@@ -7,7 +7,7 @@ import math
 from ...laws import contact as one
 from ...model.columns import M_N, MU, N_X, N_Y, N_Z, R_N, R_X, R_Y, R_Z, TO_CLOSE
 from ...runtime.compiled import inlined
-from ...runtime.simd import read_rows
+from ...runtime.simd import choose, read_rows
 
 
 @inlined
@@ -128,7 +128,19 @@ def force_power(r, a, b, contact, extra, cell, rate):
 @inlined
 def bound(coefficient, r_n):
     """Coefficient times R_n; an infinite one has no motion and leaves it out."""
-    return coefficient * r_n if coefficient < math.inf else 0.0
+    return choose(math.inf > coefficient, coefficient * r_n, 0.0)
+
+
+@inlined
+def larger(a, b):
+    """Of two numbers."""
+    return choose(a > b, a, b)
+
+
+@inlined
+def smaller(a, b):
+    """Of two numbers."""
+    return choose(a > b, b, a)
 
 
 power = force_power

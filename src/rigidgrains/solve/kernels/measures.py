@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 
 from ...laws.contact import row
-from ...model.columns import M_N, R_N, TO_CLOSE
-from ...runtime.simd import WIDTH, column_of, lanes_with, read_rows, rows_from, sum_of
+from ...model.columns import M_N, TO_CLOSE
+from ...runtime.simd import WIDTH, choose, column_of, lanes_with, max_of, read_rows, rows_from, sum_of
 from .friction import (
     asked,
+    larger,
     minus,
     power,
     read_extra,
@@ -20,95 +21,75 @@ from .friction import (
     read_force,
     read_forces,
     scaled,
+    smaller,
     square,
     velocity,
 )  # fmt: skip
 
 
-def lack(c, motion, pairs, geometry, extra, cell, forces, rate):
-    """R - R' of one contact: R' is what its law makes of the present R and V."""
-    a, b, old = row(motion, pairs[c, 0]), row(motion, pairs[c, 1]), read_force(forces, c)
-    return minus(old, asked(a, b, row(geometry, c), read_extra(extra, c), old, cell, rate))
-
-
 def lacks(first, last, motion, pairs, geometry, extra, cell, forces, dt, out):
-    """|R - R'| of each contact (N)."""
+    """|R - R'| of each contact (N): R' is what its law makes of the present R and V."""
     rate = 1.0 / dt
     for c in range(first, last):
-        miss = lack(c, motion, pairs, geometry, extra, cell, forces, rate)
+        a, b, old = row(motion, pairs[c, 0]), row(motion, pairs[c, 1]), read_force(forces, c)
         out[c] = 0.0
-        for component in miss:
+        for component in minus(old, asked(a, b, row(geometry, c), read_extra(extra, c), old, cell, rate)):
             out[c] = math.hypot(out[c], component)
 
 
-def worst_lack(first, last, motion, pairs, geometry, extra, cell, forces, dt, part, mean, least):
-    """The largest |R - R'|/(|R| + mean), of those beyond the `least`; inf where one is no number."""
-    rate, worst = 1.0 / dt, 0.0
-    for c in range(first, last):
-        miss = math.sqrt(square(scaled(part, lack(c, motion, pairs, geometry, extra, cell, forces, rate))))
-        if miss > least:
-            worst = max(worst, miss / (math.sqrt(square(scaled(part, read_force(forces, c)))) + mean))
-        elif not miss >= 0.0:
-            return math.inf
-    return worst
+def terms(a, b, contact, extra, old, cell, dt, rate, part, mean, least):
+    """What one contact, or several in lanes, add to the sums of `look`, and |R - R'|/(|R| + mean)."""
+    force = scaled(part, old)
+    missing = square(scaled(part, minus(old, asked(a, b, contact, extra, old, cell, rate))))
+    strength = square(force)
+    size = math.sqrt(missing)
+    lack = choose(size > least, size / (math.sqrt(strength) + mean), 0.0)
+    v_n, v_x, v_y, v_z = velocity(a, b, contact, extra, cell)
+    closing, pressing = dt * v_n + contact[TO_CLOSE], old[0] * (dt * dt) / contact[M_N]
+    least_of = smaller(closing, pressing)
+    overlap = larger(least_of, 0.0 - least_of)
+    normal, sliding, friction, twisting, rolling, turning = power(force, a, b, contact, extra, cell, rate)
+    gained = (larger(normal, 0.0) + larger(sliding, 0.0)) + (larger(twisting, 0.0) + larger(rolling, 0.0))
+    lost = (larger(0.0 - normal, 0.0) + larger(0.0 - sliding, 0.0)) + (
+        larger(0.0 - twisting, 0.0) + larger(0.0 - rolling, 0.0)
+    )
+    presses = old[0] > 0.0
+    speed = choose(presses, math.sqrt(v_n * v_n + (v_x * v_x + v_y * v_y + v_z * v_z)), 0.0)
+    return missing, strength, overlap, lost, gained, friction + turning, speed, choose(presses, 1.0, 0.0), lack
 
 
-def lack_squares(first, last, motion, pairs, geometry, extra, cell, forces, dt, part):
-    """sum |R - R'|^2 and sum |R|^2; lane by lane, then those that are left."""
-    rate = 1.0 / dt
-    misses, squares = lanes_with(0.0), lanes_with(0.0)
+def look(first, last, motion, pairs, geometry, extra, cell, forces, dt, part, mean, least):
+    """Sums of |R - R'|^2 and |R|^2; of |R_n - R_n'| dt^2/m_n (m); of the terms of -S and S, each over those that are
+    positive, and of what slides, rolls and twists; of |V| over contacts with a force, and their number. Last the
+    largest |R - R'|/(|R| + mean), of those beyond the `least`. Lane by lane, then those that are left.
+    """
+    rate, none = 1.0 / dt, lanes_with(0.0)
+    missing, strength, overlap, lost, gained = none, none, none, none, none
+    slid, speed, pressing, worst = none, none, none, none
     while first + WIDTH <= last:
         c = rows_from(first, WIDTH)
         i, j, old = column_of(pairs, c, 0), column_of(pairs, c, 1), read_forces(forces, c)
-        new = asked(
+        t = terms(
             read_rows(motion, i, 8), read_rows(motion, j, 8), read_rows(geometry, c, 8), read_extras(extra, c), old,
-            cell, rate,
+            cell, dt, rate, part, mean, least,
         )  # fmt: skip
-        misses, squares = misses + square(scaled(part, minus(old, new))), squares + square(scaled(part, old))
+        missing, strength, overlap = missing + t[0], strength + t[1], overlap + t[2]
+        lost, gained, slid = lost + t[3], gained + t[4], slid + t[5]
+        speed, pressing, worst = speed + t[6], pressing + t[7], larger(t[8], worst)
         first += WIDTH
-    total, all_squares = sum_of(misses), sum_of(squares)
+    sums = (
+        sum_of(missing), sum_of(strength), sum_of(overlap), sum_of(lost), sum_of(gained), sum_of(slid), sum_of(speed),
+        sum_of(pressing), max_of(worst),
+    )  # fmt: skip
     for c in range(first, last):
-        total += square(scaled(part, lack(c, motion, pairs, geometry, extra, cell, forces, rate)))
-        all_squares += square(scaled(part, read_force(forces, c)))
-    return total, all_squares
+        a, b, old = row(motion, pairs[c, 0]), row(motion, pairs[c, 1]), read_force(forces, c)
+        t = terms(a, b, row(geometry, c), read_extra(extra, c), old, cell, dt, rate, part, mean, least)
+        sums = (
+            sums[0] + t[0], sums[1] + t[1], sums[2] + t[2], sums[3] + t[3], sums[4] + t[4], sums[5] + t[5],
+            sums[6] + t[6], sums[7] + t[7], max(sums[8], t[8]),
+        )  # fmt: skip
+    return sums
 
 
-def overlap_lack(first, last, motion, pairs, geometry, extra, cell, forces, dt):
-    """Sum of |R_n - R_n'| dt^2/m_n (m)."""
-    total = 0.0
-    for c in range(first, last):
-        a, b, contact = row(motion, pairs[c, 0]), row(motion, pairs[c, 1]), row(geometry, c)
-        closes = dt * velocity(a, b, contact, read_extra(extra, c), cell)[0] + contact[TO_CLOSE]
-        total += abs(min(closes, forces[c, R_N] * dt * dt / contact[M_N]))
-    return total
-
-
-def powers(first, last, motion, pairs, geometry, extra, cell, forces, dt, part):
-    """The terms of -S and S, each sum over those that are positive, what slides, rolls and twists, and sum of R^2."""
-    rate = 1.0 / dt
-    lost, gained, slid, squares = 0.0, 0.0, 0.0, 0.0
-    for c in range(first, last):
-        a, b, r = row(motion, pairs[c, 0]), row(motion, pairs[c, 1]), scaled(part, read_force(forces, c))
-        normal, sliding, friction, twisting, rolling, turning = power(
-            r, a, b, row(geometry, c), read_extra(extra, c), cell, rate
-        )
-        lost -= (min(normal, 0.0) + min(sliding, 0.0)) + (min(twisting, 0.0) + min(rolling, 0.0))
-        gained += (max(normal, 0.0) + max(sliding, 0.0)) + (max(twisting, 0.0) + max(rolling, 0.0))
-        slid += friction + turning
-        squares += (r[0] * r[0] + r[1] * r[1]) + (r[2] * r[2] + r[3] * r[3])
-    return lost, gained, slid, squares
-
-
-def speeds(first, last, motion, pairs, geometry, extra, cell, forces):
-    """Sum of |V|, less what is to be reached sideways, over contacts that carry a force, and their number."""
-    total, count = 0.0, 0
-    for c in range(first, last):
-        if forces[c, R_N] > 0.0:
-            a, b, contact = row(motion, pairs[c, 0]), row(motion, pairs[c, 1]), row(geometry, c)
-            v_n, v_x, v_y, v_z = velocity(a, b, contact, read_extra(extra, c), cell)
-            total += math.sqrt(v_n * v_n + v_x * v_x + v_y * v_y + v_z * v_z)
-            count += 1
-    return total, count
-
-
-TEXTS = lack, lacks, worst_lack, lack_squares, overlap_lack, powers, speeds
+INLINED = (terms,)
+TEXTS = lacks, look

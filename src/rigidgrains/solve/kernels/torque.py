@@ -36,7 +36,7 @@ from ...model.columns import (
 from ...runtime.compiled import inlined
 from ...runtime.simd import read_rows
 from .cell import flow_velocity
-from .friction import bound, force_power
+from .friction import bound, force_power, larger
 
 
 @inlined
@@ -164,7 +164,7 @@ def power(r, a, b, contact, extra, cell, rate):
     n_x, n_y, n_z = contact[N_X], contact[N_Y], contact[N_Z]
     z_x, z_y, z_z = relative_spin(a, b, extra)
     z_n, q_n = z_x * n_x + z_y * n_y + z_z * n_z, r[4] * n_x + r[5] * n_y + r[6] * n_z
-    twist = bound(extra[MU_T], r[0]) * abs(z_n)
-    roll = bound(extra[MU_R], r[0]) * math.sqrt(max(z_x * z_x + z_y * z_y + z_z * z_z - z_n * z_n, 0.0))
+    twist = bound(extra[MU_T], r[0]) * larger(z_n, 0.0 - z_n)
+    roll = bound(extra[MU_R], r[0]) * math.sqrt(larger(z_x * z_x + z_y * z_y + z_z * z_z - z_n * z_n, 0.0))
     rolling = roll + (r[4] * z_x + r[5] * z_y + r[6] * z_z - q_n * z_n)
     return normal, sliding, friction, twist + q_n * z_n, rolling, twist + roll
