@@ -20,10 +20,10 @@ from ..model.deforming import strain_rate
 from ..model.vectors import difference, to_image
 from ..runtime.barrier import raise_to
 from ..runtime.compiled import kernel
-from ..runtime.threads import in_parts, part_of
+from ..runtime.threads import in_parts
 from .colours import COLOURS, NO_TILES
 from .neighbours import Neighbours, WallList
-from .pairs import TILING, PairList, rows_in_tile
+from .pairs import PART, TILE, PairList, rows_in_tile
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
@@ -52,12 +52,12 @@ class PairCandidates:
 
         origin : (c, 2) takes, in its first column, the row that each had in the previous step, -1 for none
         """
-        part = part_of(TILING)
         what = listed.start, listed.colour, listed.last, origin
         in_parts(
-            lambda begin, end: number_pairs(begin, end, self.first[begin // part].copy(), *what),
+            lambda begin, end: number_pairs(begin, end, self.first[begin // PART].copy(), *what),
             len(listed.start) - 1,
-            weight=TILING,
+            weight=4,
+            part=PART,
         )
 
 
@@ -157,11 +157,11 @@ def _pick_pairs(
         choose_pairs(begin, end, *what, counts)
         return counts
 
-    parts = np.array(in_parts(pick, bodies.count, weight=TILING))
+    parts = np.array(in_parts(pick, bodies.count, weight=4, part=PART))
     sizes, tiles = parts.sum(axis=0), NO_TILES
     first = (np.cumsum(parts.T).reshape(parts.T.shape) - parts.T).T.copy()
     if colours > 1 and rows_in_tile(bodies.count) < bodies.count:
-        tiles = np.vstack([first, first[-1] + parts[-1]])
+        tiles = np.vstack([first[:: TILE // PART], first[-1] + parts[-1]])
     return PairCandidates(first, sizes, int(sizes.sum()), tiles)
 
 
@@ -186,7 +186,7 @@ def missed_pairs(bodies: Bodies, neighbours: Neighbours, dt: float, candidates: 
     what = (
         pairs.start, pairs.partner, pairs.image, shifts, pairs.last, position, bodies.radius, bodies.motion, dt, least,
     )  # fmt: skip
-    unseen = unseen or any(in_parts(lambda begin, end: closes_unseen(begin, end, *what), bodies.count, weight=2))
+    unseen = unseen or any(in_parts(lambda begin, end: closes_unseen(begin, end, *what), bodies.count, weight=4))
     if not unseen:
         return None
     return _relative_speeds(bodies, neighbours, near, dt)
@@ -236,7 +236,7 @@ def _relative_speeds(
         raise_approach(wall.grains, wall.normal, wall.velocity, bodies.motion, speed)
     square = np.square(speed, out=speed)
     what = neighbours.pairs.start, neighbours.pairs.partner, bodies.motion, square
-    in_parts(lambda begin, end: relative_speed(begin, end, *what), bodies.count, weight=2)
+    in_parts(lambda begin, end: relative_speed(begin, end, *what), bodies.count, weight=4)
     speed = np.sqrt(square, out=square)
     if bodies.flows:
         rate = strain_rate(bodies)

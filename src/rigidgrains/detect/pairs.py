@@ -9,17 +9,18 @@ from numpy.typing import NDArray
 
 from ..runtime.compiled import kernel
 from ..runtime.memory import Workspace
-from ..runtime.threads import in_parts, part_of
+from ..runtime.threads import in_parts
 from .colours import MANY, paint_list
 
 Index = NDArray[np.int32]
 
-TILING = 2  # weight of the loop that numbers candidates
+TILE = 4096  # grains in a tile: with both tables of velocities they fit into the cache of a core
+PART = 1024  # grains in a part of the loops that pick and number candidates, a quarter of a tile
 
 
 def rows_in_tile(grains: int) -> int:
-    """Grains in a tile, see colours.py: those of one part of the loop that numbers candidates; all, if they are few."""
-    return part_of(TILING) if grains > MANY else max(grains, 1)
+    """Grains in a tile, see colours.py; all, if they are few."""
+    return TILE if grains > MANY else max(grains, 1)
 
 
 @dataclass
@@ -73,7 +74,7 @@ class PairList:
 def inherit(new: PairList, old: PairList) -> None:
     """Hand each pair of a new list the contact row it had in the old one: pairs keep their identity."""
     lists = new.start, new.partner, new.image, new.last, old.start, old.partner, old.image, old.last
-    in_parts(lambda begin, end: _inherit(begin, end, *lists), len(new.start) - 1)
+    in_parts(lambda begin, end: _inherit(begin, end, *lists), len(new.start) - 1, weight=4)
 
 
 @kernel

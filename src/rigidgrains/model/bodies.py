@@ -247,6 +247,11 @@ def keep_motion(motion: Array, to: Array) -> None:
     in_parts(lambda first, last: _keep_motion(first, last, motion, to), len(motion))
 
 
+def restore_motion(motion: Array, kept: Array) -> None:
+    """Give bodies the velocities and spins that were kept."""
+    in_parts(lambda first, last: _restore_motion(first, last, motion, kept), len(kept))
+
+
 def top_speed(motion: Array) -> float:
     """Largest speed of any body; infinite if a speed or spin is not a number."""
     return float(max(in_parts(lambda first, last: _top_speed(first, last, motion), len(motion))))
@@ -258,6 +263,14 @@ def _keep_motion(first, last, motion, to):
     for i in range(first, last):
         to[i, V_X], to[i, V_Y], to[i, V_Z] = motion[i, V_X], motion[i, V_Y], motion[i, V_Z]
         to[i, S_X], to[i, S_Y], to[i, S_Z] = motion[i, S_X], motion[i, S_Y], motion[i, S_Z]
+
+
+@kernel
+def _restore_motion(first, last, motion, kept):
+    """The same for some bodies."""
+    for i in range(first, last):
+        for k in range(6):
+            motion[i, k] = kept[i, k]
 
 
 @kernel

@@ -12,6 +12,7 @@ from numba.core import types
 from numpy.typing import NDArray
 
 from .compiled import kernel
+from .threads import BROKEN
 
 intrinsic: Any = extending.intrinsic  # its callers leave out the typing context, of which mypy knows nothing
 
@@ -20,21 +21,32 @@ SPINS = 1000  # looks at the meeting before a thread lets others run
 _give_way = types.ExternalFunction("sched_yield" if os.name == "posix" else "SwitchToThread", types.int32())
 
 
+ARRIVED, RELEASED = 0, 16  # places in a meeting, each in a cache line of its own, as BROKEN
+
+
 def new_meeting() -> NDArray[np.int64]:
-    """Arrivals so far, and 1 when somebody will not come."""
-    return np.zeros(2, np.int64)
+    """Arrivals so far, meetings that took place, and 1 when somebody will not come."""
+    return np.zeros(48, np.int64)
 
 
 @kernel
 def meet(meeting, threads):
-    """Wait until all threads have come as often as this one."""
+    """Wait until all threads have come as often as this one.
+
+    Who waits looks at a line that is written once a meeting: arrivals would take it away each time.
+    """
     if threads == 1:
         return
-    goal = (fetch_add(meeting, 0, 1) // threads + 1) * threads
+    meetings = look(meeting, RELEASED)
+    if fetch_add(meeting, ARRIVED, 1) % threads == threads - 1:
+        fetch_add(meeting, RELEASED, 1)
+        return
     spins = 0
-    while look(meeting, 0) < goal and look(meeting, 1) == 0:
+    while look(meeting, RELEASED) == meetings:
         spins += 1
         if spins > SPINS:
+            if look(meeting, BROKEN) != 0:
+                return
             _give_way()
 
 

@@ -20,9 +20,12 @@ from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
-PART = 8192  # rows in a part of a light loop: some ten microseconds
-WORTH = 65_536  # rows from which on a light loop is worth waking a thread: 0.1 ms of work
+
+PART = 4096  # least rows in a part of a light loop: some ten microseconds
+PARTS = 64  # most parts of a loop: Python hands them out one by one
+WORTH = 16_384  # rows from which on a light loop is worth waking a thread: 0.1 ms of work
 MOST = 1024
+BROKEN = 32  # place in a meeting that says that somebody will not come, see barrier.py
 VARIABLES = ("RIGIDGRAINS_THREADS", "NUMBA_NUM_THREADS")
 
 _chosen: int | None = None
@@ -71,12 +74,15 @@ def physical_cores() -> int:
     return max(1, min(len(cores), _quota()))
 
 
-def in_parts(task: Callable[[int, int], Result], rows: int, *, weight: int = 1) -> list[Result]:
+def in_parts(
+    task: Callable[[int, int], Result], rows: int, *, weight: int = 1, part: int | None = None
+) -> list[Result]:
     """task(first, last) for each part of the rows, on several threads if there are many; results in order.
 
     weight : work for a row, in units of a light loop. Tasks must not touch each other's results.
+    part   : rows in a part, where that is known; by default as `part_of` says
     """
-    part = part_of(weight)
+    part = part_of(rows, weight) if part is None else part
     if rows <= part:
         return [task(0, rows)]
     parts = ceil(rows / part)
@@ -95,9 +101,9 @@ def in_parts(task: Callable[[int, int], Result], rows: int, *, weight: int = 1) 
     return found
 
 
-def part_of(weight: int) -> int:
-    """Rows in a part of a loop."""
-    return max(1, PART // weight)
+def part_of(rows: int, weight: int) -> int:
+    """Rows in a part of a loop: what they are depends on the loop alone, not on how many threads there are."""
+    return max(1, PART // weight, -(-rows // PARTS))
 
 
 def total(parts: list[Any]) -> Any:
@@ -129,7 +135,7 @@ def together(task: Callable[[int, int], Result], meeting: Any, threads: int) -> 
             other.result()
         return found
     except BaseException:
-        meeting[1] = 1  # nobody waits for one who does not come
+        meeting[BROKEN] = 1  # nobody waits for one who does not come
         raise
     finally:
         _gathering.release()

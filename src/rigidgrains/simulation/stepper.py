@@ -14,7 +14,7 @@ from ..detect.candidates import find_candidates, missed_pairs
 from ..detect.neighbours import Neighbours
 from ..events.errors import StageError
 from ..events.events import Events
-from ..model.bodies import Bodies, keep_motion, top_speed
+from ..model.bodies import Bodies, keep_motion, restore_motion, top_speed
 from ..model.cell import CellError
 from ..model.columns import V_S
 from ..model.deforming import LARGEST, strain_rate
@@ -220,7 +220,7 @@ class Stepper:
 
     def _put_back(self) -> None:
         """Velocities as the step found them; positions do not change until a step is known to be good."""
-        self.bodies.motion[: len(self._kept), V_S] = self._kept
+        restore_motion(self.bodies.motion, self._kept)
 
     def _go_back(self) -> None:
         """The state before the step in hand."""

@@ -18,7 +18,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ..contacts.problem import ContactProblem
-from ..model.columns import INV_MASS
+from ..model.bodies import keep_motion, restore_motion
 from ..runtime.barrier import new_meeting
 from ..runtime.memory import copy_rows
 from ..runtime.threads import in_parts, together, total, worth
@@ -59,7 +59,7 @@ class Extrapolated(Pace):
         self._work, self._may_begin = problem.work, associated
         self._patient, self._may_fall_back = patient, fallback
         self._free = self._work.take("free", len(problem.motion), 6)
-        self._free[:] = problem.motion[:, :INV_MASS]
+        keep_motion(problem.motion, self._free)
         problem.free = self._free
 
     def begin(self, problem: ContactProblem, among: np.ndarray | None = None) -> None:
@@ -206,7 +206,7 @@ class Extrapolated(Pace):
         copy_rows(problem.motion, self._motion)
 
     def _update_velocities(self, problem: ContactProblem) -> None:
-        problem.motion[:, :INV_MASS] = self._free
+        restore_motion(problem.motion, self._free)
         apply_forces(problem)
 
     def _like(self, table: Array, name: str) -> Array:

@@ -53,13 +53,12 @@ def kernels_for(problem: ContactProblem) -> Kernels:
 def apply_forces(problem: ContactProblem) -> None:
     """Bring the velocities up to date with the carried forces, in the order of the rows."""
     by = problem.colouring
-    threads = worth(problem.count, WORTH)
-    if by is None or threads == 1:
+    if by is None:
         kernels_for(problem).apply_forces(*problem.arrays, problem.dt)
         return
     loop, meeting = kernels_for(problem).coloured_forces, new_meeting()
     what = meeting, by.start, by.alone, *problem.arrays, problem.dt
-    together(lambda thread, threads: loop(thread, threads, *what), meeting, threads)
+    together(lambda thread, threads: loop(thread, threads, *what), meeting, worth(problem.count, WORTH))
 
 
 def without_forces(problem: ContactProblem) -> Array:
