@@ -146,9 +146,9 @@ def test_nobody_waits_for_a_thread_that_failed():
         gone.append(thread)
 
     with pytest.raises(KeyboardInterrupt):
-        threads.together(wait, meeting)
+        threads.together(wait, meeting, 3)
     again = new_meeting()
-    threads.together(lambda thread, number: meet(again, number), again)
+    threads.together(lambda thread, number: meet(again, number), again, 3)
     assert again[0] == 3
     assert sorted(gone) == [1, 2]
 

@@ -14,7 +14,6 @@ from rigidgrains import Scene
 from rigidgrains.scene import SceneError
 from rigidgrains.scene.make_solver import make_solver
 from rigidgrains.simulation.simulation import Simulation
-from rigidgrains.solve import extrapolated, restarts
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import (
     FixedSweeps,
@@ -24,11 +23,13 @@ from rigidgrains.solve.criteria import (
     ResidualCriterion,
     RigidSweeps,
 )
+from rigidgrains.solve.extrapolated import Extrapolated
 from rigidgrains.solve.kernels.factory import apply_forces as update_velocities
 from rigidgrains.solve.orders import Coloured
 from rigidgrains.solve.passivity import make_passive
 from rigidgrains.solve.relaxed import RelaxedSweeps
 from rigidgrains.solve.residual import residual
+from rigidgrains.solve.restarts import Rule
 from rigidgrains.solve.sweeps import Sweeps
 from rigidgrains.solve.virtual_power import momentum_error
 
@@ -36,7 +37,6 @@ DT = 0.01
 TIGHT = {"criterion": ResidualCriterion(1e-12), "max_sweeps": 20_000}
 SOLVERS = {
     "coloured": AcceleratedSweeps(**TIGHT),
-    "symmetric": AcceleratedSweeps(order="symmetric", **TIGHT),
     "relaxed": RelaxedSweeps(**TIGHT),
 }
 
@@ -166,7 +166,8 @@ def test_criteria_serve_every_solver(make, criterion, rng):
     assert report.updates == report.sweeps * problem.count
     assert residual(problem) < 1e-4
     if isinstance(criterion, MomentumCriterion):
-        assert report.residual == residual(problem) <= 1e-6
+        assert report.residual == pytest.approx(residual(problem), rel=1e-6)  # velocities are made anew of forces
+        assert report.residual <= 1e-6
         assert report.momentum_error == momentum_error(problem) <= 1e-6
 
 
@@ -199,7 +200,7 @@ def test_sweeps_end_soon_after_they_might(make):
     problem, rng = warm(), np.random.default_rng(1)
     free = problem.motion[:, :6].copy()
     update_velocities(problem)
-    pace = extrapolated.Extrapolated(Coloured(), problem)
+    pace = Extrapolated(Coloured(), problem)
     pace.begin(problem)
     found = [1.0]
     while found[-1] > epsilons[-1]:
@@ -208,7 +209,7 @@ def test_sweeps_end_soon_after_they_might(make):
     least = [next(k for k, value in enumerate(found) if k >= 3 and value <= epsilon) for epsilon in epsilons]
     late = np.array(made) / np.array(least) - 1.0
     assert (late >= 0.0).all()
-    assert late.mean() < 0.03
+    assert late.mean() < 0.05  # sweeps come in pairs
 
 
 @pytest.mark.parametrize("make", [AcceleratedSweeps, RelaxedSweeps])
@@ -218,16 +219,17 @@ def test_too_few_sweeps_are_reported(make, rng):
     report = make(criterion=ResidualCriterion(1e-9), max_sweeps=20).solve(problem, rng)
     assert not report.converged
     assert "not met" in report.why
-    assert 1e-9 < report.residual == residual(problem) < 1.0
+    assert 1e-9 < report.residual < 1.0
+    assert report.residual == pytest.approx(residual(problem), rel=1e-6)
 
 
 def test_without_luck_the_sweeps_become_plain(monkeypatch, rng):
     """If every change counted as running away: back to the best forces a few times, then plain sweeps that converge."""
-    monkeypatch.setattr(restarts, "RUNAWAY", 1e-12)
+    monkeypatch.setattr(Extrapolated, "rule", Rule(runaway=1e-12))
     problem = prepare(triangular(5, 5, mu=0.3, g=1.0), DT)
     report = AcceleratedSweeps(**TIGHT).solve(problem, rng)
     assert report.converged
-    assert report.restarts >= restarts.RESCUES
+    assert report.restarts >= Rule().rescues
     assert "then plain sweeps" in report.why
     check_constraints(problem)
 
@@ -275,7 +277,7 @@ def test_same_seed_same_bits():
 
 def test_orders_that_do_not_converge_are_refused():
     for order in ("random", "ordered", "parallel"):
-        with pytest.raises(ValueError, match="choose 'coloured' or 'symmetric'"):
+        with pytest.raises(ValueError, match="leave it out, or take 'coloured'"):
             AcceleratedSweeps(order=order)
 
 
@@ -304,9 +306,9 @@ def test_rigidity_is_for_plain_sweeps(make, rng):
         ({"criterion": "fixed", "sweeps": 7}, Sweeps, "Random", FixedSweeps(7)),
         ({"method": "accelerated", "criterion": "fixed", "sweeps": 7}, AcceleratedSweeps, "Coloured", FixedSweeps(7)),
         (
-            {"method": "accelerated", "order": "symmetric", "criterion": "residual"},
+            {"method": "accelerated", "order": "coloured", "criterion": "residual"},
             AcceleratedSweeps,
-            "Symmetric",
+            "Coloured",
             ResidualCriterion(),
         ),
         ({"method": "relaxed", "omega": 1.2}, RelaxedSweeps, "Random", LocalCriterion()),
@@ -329,18 +331,13 @@ def test_scenes_choose_by_name(words, kind, order, criterion):
 @pytest.mark.parametrize(
     ("words", "key", "remedy"),
     [
-        ({"method": "accelerated", "order": "random"}, "solver.order", "take 'coloured' or 'symmetric'"),
+        ({"method": "accelerated", "order": "random"}, "solver.order", "take 'coloured'"),
         ({"method": "accelerated", "criterion": "rigid"}, "solver.criterion", "take 'momentum'"),
         ({"omega": 1.2}, "solver.omega", "belongs to method = 'relaxed'"),
         ({"method": "relaxed", "omega": 2.5}, "solver.omega", "less than 2"),
         ({"method": "sweeps", "residual": 1e-3}, "solver.residual", "belongs to criterion = 'momentum'"),
         ({"criterion": "residual", "contact": 1e-3}, "solver.contact", "belongs to criterion = 'momentum'"),
         ({"associated": True, "method": "sweeps"}, "solver.associated", "belongs to method = 'accelerated'"),
-        (
-            {"associated": True, "method": "accelerated", "order": "symmetric"},
-            "solver.associated",
-            "order = 'coloured'",
-        ),
         (
             {"associated": True, "method": "accelerated", "criterion": "local"},
             "solver.associated",

@@ -14,7 +14,8 @@ from support.builders import column, prepare, triangular
 from rigidgrains import Scene, Simulation, TrajectoryWriter, resume
 from rigidgrains.app.bench import dense_problem
 from rigidgrains.laws.shock import associated_law, shock_law
-from rigidgrains.runtime.threads import get_threads, set_threads
+from rigidgrains.runtime.barrier import new_meeting
+from rigidgrains.runtime.threads import get_threads, set_threads, together
 from rigidgrains.scene.make_solver import make_solver
 from rigidgrains.solve import associated as room
 from rigidgrains.solve.accelerated import AcceleratedSweeps
@@ -23,11 +24,16 @@ from rigidgrains.solve.criteria import FixedSweeps, LocalCriterion, MomentumCrit
 from rigidgrains.solve.extent import extent_of
 from rigidgrains.solve.kernels.factory import make_kernels
 from rigidgrains.solve.kernels.kinds import FRICTION
-from rigidgrains.solve.orders import Coloured
+from rigidgrains.solve.measures import NOTHING
 from rigidgrains.solve.residual import residual, worst_contact
-from rigidgrains.solve.virtual_power import Powers, momentum_error, powers
+from rigidgrains.solve.virtual_power import momentum_error, powers
 
 DT = 0.01
+
+
+def looked(lost, gained, slid):
+    """What a look has found of powers."""
+    return NOTHING._replace(lost=lost, gained=gained, slid=slid)
 
 
 def test_a_contact_opens_by_mu_times_what_it_slides(rng):
@@ -63,10 +69,12 @@ def test_threads_and_lanes_give_the_bits_of_one_contact_after_another(threads):
     kept = get_threads()
     set_threads(threads)
     try:
-        order = Coloured(worth=0)
-        order.begin(problem)
-        for k in range(5):  # in the order of the first
-            order.turn(problem, np.random.default_rng(1), fresh=k == 0, associated=True)
+        what = by.sequence, by.start, by.alone, by.inner, by.tiles
+        for _ in range(5):  # in the order of the first
+            meeting = new_meeting()
+            rows = meeting, colours, *what, *problem.arrays, dt, True
+            loop = make_kernels(FRICTION).coloured_sweep
+            together(lambda thread, number: loop(thread, number, *rows), meeting, threads)  # noqa: B023
             single = replace(problem, motion=motion, forces=forces)
             make_kernels(FRICTION).sweep(by.arranged(colours), *single.arrays, dt, True)
     finally:
@@ -126,7 +134,6 @@ def test_it_is_for_packings_at_rest_that_carry_nothing():
 @pytest.mark.parametrize(
     ("settings", "what"),
     [
-        ({"order": "symmetric"}, "by colours alone"),
         ({"criterion": FixedSweeps(40)}, "needs looks at the state"),
         ({"criterion": LocalCriterion(1e-4)}, "needs looks at the state"),
         ({"sleep": True}, "needs looks at the state"),
@@ -219,9 +226,9 @@ def test_a_column_that_slides_is_left_to_coulombs_law(rng):
 
 
 LOOKS = [  # powers at successive looks, L/d sweeps apart; whether each ends the associated law
-    ([Powers(0.5, 0.4, 0.4), Powers(0.2, 0.2, 0.2), Powers(0.02, 0.06, 0.05)], [False, False, False]),  # settles
-    ([Powers(1.0, 2.0, 1.9), Powers(0.4, 1.2, 1.2)], [False, True]),  # what is left is what opens
-    ([Powers(0.5, 0.4, 0.1), Powers(0.2, 0.2, 0.098)], [False, True]),  # what slides does not fall
+    ([looked(0.5, 0.4, 0.4), looked(0.2, 0.2, 0.2), looked(0.02, 0.06, 0.05)], [False, False, False]),  # settles
+    ([looked(1.0, 2.0, 1.9), looked(0.4, 1.2, 1.2)], [False, True]),  # what is left is what opens
+    ([looked(0.5, 0.4, 0.1), looked(0.2, 0.2, 0.098)], [False, True]),  # what slides does not fall
 ]
 ASKED, NEARLY = Verdict(False), Verdict(False, nearly=True, share=0.6)
 
@@ -238,7 +245,7 @@ def state():
 @pytest.mark.parametrize(("found", "ends"), LOOKS)
 def test_it_ends_for_good_where_contacts_slide_for_good(found, ends, state, monkeypatch):
     looks = iter(found)
-    monkeypatch.setattr(room, "powers", lambda problem: next(looks))
+    monkeypatch.setattr(room, "measure", lambda problem: next(looks))
     assert not state.decide(None, ASKED, 9)  # too early to tell
     assert [state.decide(None, ASKED, 10 * (k + 1)) for k in range(len(found))] == ends
     assert state.on == (not ends[-1])
@@ -249,11 +256,11 @@ def test_it_ends_for_good_where_contacts_slide_for_good(found, ends, state, monk
 @pytest.mark.parametrize(
     ("found", "before", "for_good"),
     [
-        (Powers(1.0, 2.0, 1.9), 10.0, False),  # less slides than what is gained
-        (Powers(1.0, 2.0, 2.0), 10.0, True),
-        (Powers(1.0, 1.9, 2.0), 10.0, False),  # gained less than twice what is lost
-        (Powers(1.0, 0.5, 0.97), 1.0, False),
-        (Powers(1.0, 0.5, 0.98), 1.0, True),  # it falls by less than 3 %
+        (looked(1.0, 2.0, 1.9), 10.0, False),  # less slides than what is gained
+        (looked(1.0, 2.0, 2.0), 10.0, True),
+        (looked(1.0, 1.9, 2.0), 10.0, False),  # gained less than twice what is lost
+        (looked(1.0, 0.5, 0.97), 1.0, False),
+        (looked(1.0, 0.5, 0.98), 1.0, True),  # it falls by less than 3 %
     ],
 )
 def test_flow_is_a_matter_of_powers_alone(found, before, for_good):

@@ -263,11 +263,18 @@ def test_several_sweeps_at_once_have_the_bits_of_one_after_another():
     np.testing.assert_array_equal(one.motion, many.motion)
 
 
+def in_small_tiles(monkeypatch):
+    monkeypatch.setattr(pairs, "MANY", 100)
+    monkeypatch.setattr(in_threads, "WORTH", 1)
+    for name, size in (("TILE", 32), ("PART", 16)):
+        monkeypatch.setattr(pairs, name, size)
+        monkeypatch.setattr("rigidgrains.detect.candidates." + name, size)
+
+
 @pytest.fixture
 def tiled(monkeypatch):
     """Spheres in tiles of 32, as if they were very many."""
-    monkeypatch.setattr(pairs, "MANY", 100)
-    monkeypatch.setattr(in_threads, "PART", 64)
+    in_small_tiles(monkeypatch)
     return bench.dense_problem(600, coloured=True)[1]
 
 
@@ -323,9 +330,7 @@ def test_pairs_for_which_a_tile_has_no_colour_left_go_to_the_last_list():
 
 @pytest.mark.parametrize("solver", [Sweeps(order="coloured", criterion=FixedSweeps(5)), AcceleratedSweeps()])
 def test_a_run_in_tiles_has_the_same_bits_on_any_number_of_threads(monkeypatch, threads, solver):
-    monkeypatch.setattr(pairs, "MANY", 100)
-    monkeypatch.setattr(in_threads, "PART", 64)
-    monkeypatch.setattr(in_threads, "WORTH", 0)
+    in_small_tiles(monkeypatch)
     found = set()
     for number in (1, 3):
         threads(number)

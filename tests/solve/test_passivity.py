@@ -81,7 +81,7 @@ def test_no_step_that_ends_early_gives_energy(method, flat, sweeps):
             free = problem.motion[:, :6].copy()
             if method == "accelerated":
                 solver: Sweeps = AcceleratedSweeps(
-                    order="symmetric", criterion=MomentumCriterion(0.0, 0.0, 0.0), max_sweeps=sweeps, fallback=0
+                    criterion=MomentumCriterion(0.0, 0.0, 0.0), max_sweeps=sweeps, fallback=0
                 )
             else:
                 solver = Sweeps(order=method, criterion=NEVER, max_sweeps=sweeps)

@@ -13,7 +13,7 @@ from support.kernels import apply_forces
 from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion, ResidualCriterion
 from rigidgrains.solve.residual import natural_map, residual, worst_contact
 from rigidgrains.solve.sweeps import Sweeps
-from rigidgrains.solve.virtual_power import momentum_error, virtual_power
+from rigidgrains.solve.virtual_power import momentum_error
 
 DT = 0.01
 
@@ -65,14 +65,13 @@ def test_the_worst_contact_is_one_of_them(mu):
     assert worst_contact(problem) == math.inf
 
 
-def test_virtual_power_is_its_sum():
+def test_the_momentum_error_is_a_sum():
     """S = sum of R_n (V_n + gap/dt) + mu R_n |V_t| + R_t . V_t."""
     problem = moving()
     _, closing, v_t = by_hand(problem)
     r_n, r_t, mu = problem.forces[:, 0], problem.forces[:, 1:], problem.geometry[:, 6]
     normal = r_n * closing
     sliding = mu * r_n * np.sqrt((v_t**2).sum(axis=1)) + (r_t * v_t).sum(axis=1)
-    assert virtual_power(problem) == pytest.approx((normal + sliding).sum(), rel=1e-9)
     terms = np.concatenate([normal, sliding])
     larger = max(terms[terms > 0.0].sum(), -terms[terms < 0.0].sum())
     net = np.zeros((len(problem.motion), 3))
@@ -105,7 +104,6 @@ def test_the_error_of_a_chain_is_the_load_it_fails_to_carry():
     problem.forces[last, 0] = force
     apply_forces(problem.motion, problem.pairs, problem.geometry, problem.forces, DT)
     # disk n - 2 moves at F dt: its contact with the last disk has V_n = F dt, S = F^2 dt; bodies n - 1 and n - 2 feel F
-    assert virtual_power(problem) == pytest.approx(force * force * DT, rel=1e-12)
     assert momentum_error(problem) == pytest.approx(n, rel=1e-12)
 
 
@@ -125,6 +123,7 @@ def test_residual_has_no_scale(factor):
     problem.forces *= factor
     problem.geometry[:, 4:6] *= factor
     problem.motion[:, 6:] /= factor
+    problem = replace(problem)  # masses of a problem do not change; this is another one
     assert (residual(problem), momentum_error(problem)) == pytest.approx(before, rel=1e-6)
 
 

@@ -24,6 +24,7 @@ from ..detect.neighbours import Neighbours
 from ..model.bodies import Bodies
 from ..model.columns import A_0, A_1, EXTRA_MOVING, L_Y, M_R, MU_R, MU_T, Q_Z, X, Z
 from ..runtime import memory
+from ..runtime.memory import on_lines
 from ..runtime.threads import get_threads, only
 from ..simulation.simulation import Simulation
 from ..solve.criteria import FixedSweeps
@@ -178,9 +179,11 @@ def problem_of_kind(kind: str, grains: int, *, coloured: bool) -> ContactProblem
     _, problem = dense_problem(grains, coloured=coloured)
     count, none = problem.count, np.zeros(problem.count)
     if kind == "cell":
-        flow = np.zeros((3, 8))
-        flow[X, L_Y] = 0.1
-        return replace(problem, branch=np.stack([np.full(count, 2.0 * RADIUS), none], axis=1), flow=flow)
+        n = len(problem.motion)
+        motion = on_lines(np.concatenate([problem.motion, np.zeros((3, 8))]))  # rows of the cell come last
+        motion[n + X, L_Y] = 0.1
+        branch = np.stack([np.full(count, 2.0 * RADIUS), none], axis=1)
+        return replace(problem, motion=motion, branch=branch, flow=motion[n:])
     if kind == "torque":
         extra = np.zeros((count, EXTRA_MOVING + 1))
         extra[:, [A_0, A_1, M_R, MU_R, MU_T]] = 0.5, 0.5, 0.8, 0.05, 0.02  # equal spheres of mass 1

@@ -306,8 +306,8 @@ class Solver(Section):
         for key, method in self._methods_of_keys():
             if self.given(key) and self.method != method:
                 yield self.wrong(key, f"belongs to method = '{method}', not to '{self.method}'; remove it")
-        if self.method == "accelerated" and self.order not in ("coloured", "symmetric"):
-            yield self.wrong("order", "does not converge with method = 'accelerated'; take 'coloured' or 'symmetric'")
+        if self.method == "accelerated" and self.order != "coloured":
+            yield self.wrong("order", "is not known to method = 'accelerated'; take 'coloured'")
         if self.method == "second-order":
             yield from self._without_sweeps()
         if self.method != "sweeps" and self.criterion == "rigid":

@@ -21,12 +21,12 @@ from ..contacts.problem import ContactProblem
 from ..model.bodies import keep_motion, restore_motion
 from ..runtime.barrier import new_meeting
 from ..runtime.memory import copy_rows
-from ..runtime.threads import in_parts, together, total, worth
+from ..runtime.threads import in_parts, together, total
 from .associated import AssociatedStart
 from .criteria import StateCriterion, Verdict
 from .extent import extent_of
 from .kernels.extrapolated import rows_of_sums
-from .kernels.factory import WORTH, apply_forces, kernels_for
+from .kernels.factory import apply_forces, kernels_for, worth_sweeps
 from .kernels.sums import changes
 from .mass_ratio import burden, crossing
 from .orders import Coloured
@@ -73,7 +73,7 @@ class Extrapolated(Pace):
         by, n = self.order.colouring, len(p.position)
         self._cell = p.flow if p.branch is None else self._motion[n : n + 3]
         self._rows = rows_of_sums(by.start, by.alone, by.inner, len(by.tiles))
-        self._sums = self._work.take("sums", int(self._rows[-1]), 3)
+        self._sums = tuple(self._work.take(f"sums {k}", int(self._rows[-1]), 3) for k in range(2))
         self._colours = np.arange(by.count)
         self._extent, self._associated = extent_of(p), AssociatedStart()
         loop, what = kernels_for(p).squares_over_mass, (p.geometry, p.forces)
@@ -97,12 +97,12 @@ class Extrapolated(Pace):
         while made < number:
             done, limit = self.state.sweeps, enough * abs(enough)
             meeting, seed = new_meeting(), rng.integers(2**64, dtype=np.uint64)
-            threads = worth(len(by.sequence), WORTH)
+            threads = worth_sweeps(len(by.sequence), number - made, self.order.worth)
             orders = np.empty((threads, by.count), np.int64)
             motion, pairs, geometry, extra, cell, forces = p.arrays
             before = self.rule, self._extent, self.state, number - made, soon - made, limit, seed, self._colours
             after = (
-                self._sums, by.sequence, by.start, by.alone, by.inner, by.tiles, by.tile, self._rows, pairs, geometry,
+                *self._sums, by.sequence, by.start, by.alone, by.inner, by.tiles, by.tile, self._rows, pairs, geometry,
                 extra, motion, cell, forces, self._motion, self._cell, self._forces, self._best, p.dt,
                 self._associated.on,
             )  # fmt: skip

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from ..contacts.problem import ContactProblem
 from ..runtime.barrier import new_meeting
-from ..runtime.threads import together, worth
+from ..runtime.threads import together
 from .colouring import find_colouring
-from .kernels.factory import WORTH, kernels_for
+from .kernels.factory import SHARE, kernels_for, worth_sweeps
 from .kernels.sums import changes
 
 Index = NDArray[np.int32]
@@ -139,7 +139,7 @@ class Coloured(Order):
     worth : contacts that a thread takes at least
     """
 
-    worth: int = WORTH
+    worth: int = SHARE
     coloured = True
 
     def begin(self, problem: ContactProblem, among: Index | None = None) -> None:
@@ -160,7 +160,7 @@ class Coloured(Order):
             return
         by, meeting, colours = self.colouring, new_meeting(), self.colouring.shuffled(rng, number)
         what = meeting, colours, by.sequence, by.start, by.alone, by.inner, by.tiles, *problem.arrays, problem.dt, False
-        loop, threads = kernels_for(problem).coloured_sweep, worth(len(by.sequence), self.worth)
+        loop, threads = kernels_for(problem).coloured_sweep, worth_sweeps(len(by.sequence), number, self.worth)
         together(lambda thread, threads: loop(thread, threads, *what), meeting, threads)
 
     def checked_sweep(self, problem: ContactProblem, rng: Generator, epsilon: float, delta: float) -> tuple[int, float]:

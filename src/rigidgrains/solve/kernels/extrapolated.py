@@ -101,7 +101,7 @@ def update_blocks(
 
 
 def extrapolated_sweeps(
-    thread, threads, meeting, rule, extent, state, most, soon, enough, seed, kept, order, sums, sequence, start,
+    thread, threads, meeting, rule, extent, state, most, soon, enough, seed, kept, order, sums, sums_b, sequence, start,
     alone, inner, tiles, tile, first_row, pairs, geometry, extra, motion, cell, forces, motion_b, cell_b, forces_b,
     best, dt, opens,
 ):  # fmt: skip
@@ -110,7 +110,8 @@ def extrapolated_sweeps(
     Forces and velocities end up in the first tables. Returns the state; it is the same on all threads.
 
     kept, order : (colours,) the order of the last sweep, and this thread's own copy
-    sums        : (rows, 3) of tiles, then of blocks, which begin in each colour at first_row
+    sums        : (rows, 3) of tiles, then of blocks, which begin in each colour at first_row; two tables take turns,
+                  since one thread may begin the next sweep while another still adds up this one
     tile        : bodies in a tile
     best        : the best forces so far
     """
@@ -130,6 +131,7 @@ def extrapolated_sweeps(
         along, change, step = 0.0, 0.0, 0.0
         for k in range(len(sums)):
             along, change, step = along + sums[k, 0], change + sums[k, 1], step + sums[k, 2]
+        sums, sums_b = sums_b, sums
         size = math.sqrt(change) * math.sqrt(step)
         state = choose(rule, extent, state, along / size if size > 0.0 else 0.0, change)
         if state.better:

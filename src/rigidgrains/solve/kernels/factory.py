@@ -18,7 +18,7 @@ from .kinds import CELL, FRICTION, TORQUE, Kind
 
 Array = NDArray[np.float64]
 
-WORTH = 4096  # contacts that a thread is woken for: 0.05 ms of work in a sweep
+SHARE = 1024  # contacts that a thread takes at least: less of a colour is not worth a meeting
 
 
 class Kernels(SimpleNamespace):
@@ -58,7 +58,7 @@ def apply_forces(problem: ContactProblem) -> None:
         return
     loop, meeting = kernels_for(problem).coloured_forces, new_meeting()
     what = meeting, by.start, by.alone, *problem.arrays, problem.dt
-    together(lambda thread, threads: loop(thread, threads, *what), meeting, worth(problem.count, WORTH))
+    together(lambda thread, threads: loop(thread, threads, *what), meeting, worth(problem.count, SHARE))
 
 
 def without_forces(problem: ContactProblem) -> Array:
@@ -67,3 +67,8 @@ def without_forces(problem: ContactProblem) -> Array:
     bare.forces *= -1.0
     apply_forces(bare)
     return bare.motion
+
+
+def worth_sweeps(contacts: int, sweeps: int, share: int = SHARE) -> int:
+    """How many threads are worth waking for some sweeps."""
+    return min(worth(contacts * sweeps), max(1, contacts // max(share, 1)))
