@@ -18,6 +18,7 @@ from .checksums import Sums, read_history
 from .errors import TrajectoryError, reading
 from .frame import Contacts, Frame
 from .series import Series
+from .texts import get_text
 
 Array = NDArray[Any]
 AXES = {3: "component", 4: "quaternion"}  # of vectors and orientations
@@ -150,19 +151,19 @@ class Trajectory:
     @guarded
     def scene(self) -> str:
         """Text of the scene, in TOML; empty if it was made in Python."""
-        return store.get_text(self._file["texts"], "scene")
+        return get_text(self._file["texts"], "scene")
 
     @property
     @guarded
     def run(self) -> dict[str, Any]:
         """How the run was asked for."""
-        return dict(json.loads(store.get_text(self._file["texts"], "run") or "{}"))
+        return dict(json.loads(get_text(self._file["texts"], "run") or "{}"))
 
     @property
     @guarded
     def report(self) -> dict[str, Any]:
         """Report of the run when it last ended; empty if it was killed."""
-        return dict(json.loads(store.get_text(self._file["texts"], "report") or "{}"))
+        return dict(json.loads(get_text(self._file["texts"], "report") or "{}"))
 
     @property
     def has_contacts(self) -> bool:
@@ -259,7 +260,7 @@ class Trajectory:
     @guarded
     def _frame(self, index: int) -> Frame:
         figures = {name: float(column[index]) for name, column in self._figures.items()}
-        walls = store.get_text(self._file["walls"], str(int(figures["wall_table"])))
+        walls = get_text(self._file["walls"], str(int(figures["wall_table"])))
         contacts = Contacts(_no_contacts, 0)
         if self._contacts is not None:
             count = int(self._contacts.group["NumberOfPoints"][index])
