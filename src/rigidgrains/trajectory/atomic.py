@@ -153,7 +153,7 @@ class AtomicFile(io.RawIOBase):
                 raise
 
     def abandon(self) -> None:
-        """Drop what is neither committed nor logged; later writes are ignored, so that a broken HDF5 handle can be closed.
+        """Drop what is neither committed nor logged; later writes are ignored, for a broken HDF5 handle to be closed.
 
         A journal that has its seal is left for whoever opens the file next. A file that is another's is left as it is.
         """
