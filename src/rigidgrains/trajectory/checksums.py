@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import Mismatch
-from .series import Cloud, Column
+from .series import Cloud, Column, read_whole
 
 Array = NDArray[Any]
 
@@ -128,7 +128,7 @@ def check_mark(thing: h5py.Group | h5py.Dataset, found: int, what: str) -> None:
 def read_history(group: h5py.Group) -> dict[str, Array]:
     """The columns of the history, with `wall_force`."""
     names = sorted(group)
-    columns = {name: group[name][:] for name in names}
+    columns = {name: read_whole(group, name) for name in names}
     marks = group.attrs.get(MARK)
     for k, name in enumerate(names if marks is not None else []):
         if int(marks[k]) != zlib.crc32(np.ascontiguousarray(columns[name]).data):

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, TypeVar, overload
 
 import numpy as np
+from h5py import h5d
 from numpy.typing import NDArray
 
 from ..model.arrays import grains_in_frames
@@ -17,7 +18,7 @@ from . import store, verify
 from .checksums import Sums, read_history
 from .errors import TrajectoryError, reading
 from .frame import Contacts, Frame
-from .series import Series
+from .series import Series, read_whole
 from .texts import get_text
 
 Array = NDArray[Any]
@@ -63,7 +64,9 @@ class Trajectory:
             with reading(self.path):
                 count = Series(file["VTKHDF"]).steps
                 fields = file["VTKHDF/FieldData"]
-                figures = {name: np.asarray(fields[name][:count]) for name in fields if fields[name].ndim == 1}
+                columns = {name: h5d.open(fields.id, name.encode()) for name in fields}
+                numbers = [name for name, column in columns.items() if len(column.shape) == 1]
+                figures = {name: read_whole(fields, name)[:count] for name in numbers}
                 sums = Sums(file)
                 if self._verify:
                     sums.check_figures(figures)

@@ -79,6 +79,15 @@ class Column:
         return first[:-1]
 
 
+def read_whole(group: h5py.Group, name: str) -> Array:
+    """All of a data set of numbers; several times as fast as group[name][:], which looks for more."""
+    data = h5d.open(group.id, name.encode())
+    found: Array = np.empty(data.shape, data.dtype)
+    if found.size:
+        data.read(h5s.ALL, h5s.ALL, found)
+    return found
+
+
 class Series:
     """A VTKHDF group and its frames."""
 

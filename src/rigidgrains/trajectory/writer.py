@@ -122,7 +122,7 @@ class TrajectoryWriter(Observer):
             if self._atomic.failure is None and not simulation.midway:
                 if self._history is not None:
                     self._history.finish(simulation)
-                with self._changes(simulation, durable=True):
+                with self._changes(simulation, durable=True, last=True):
                     if simulation.steps > self._last_step:
                         if simulation.tally.stopped == INTERRUPTED:  # a frame that was not due
                             self._file["frames"].attrs[INTERRUPTED] = simulation.steps
@@ -256,17 +256,20 @@ class TrajectoryWriter(Observer):
         group.attrs["step"], group.attrs["time"] = simulation.steps, simulation.time
 
     @contextmanager
-    def _changes(self, simulation: Simulation | None = None, *, durable: bool = False) -> Iterator[None]:
+    def _changes(
+        self, simulation: Simulation | None = None, *, durable: bool = False, last: bool = False
+    ) -> Iterator[None]:
         """Changes that are made whole, or not at all. While there is a log, it is all that there is of them.
 
         simulation : whose state is saved elsewhere if the file is gone; None while it is being made
+        last       : HDF5 is closed, which may change the index once more, and the disk is asked to keep all of it once
         """
         assert self._atomic is not None
         try:
             self._atomic.check()
             yield
             if not self._logged:
-                self._file.flush()
+                self._file.close() if last else self._file.flush()
                 self._atomic.commit(durable=durable)
         except FileLost as lost:
             if simulation is not None:
@@ -331,7 +334,7 @@ class TrajectoryWriter(Observer):
         atomic, self._atomic = self._atomic, None
         assert atomic is not None
         with suppress(OSError, RuntimeError):
-            if atomic.failure is None and not as_it_is:
+            if self._logged and atomic.failure is None and not as_it_is:
                 self._settle()
             self._logged = []
             self._file.close()
