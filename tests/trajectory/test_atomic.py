@@ -81,7 +81,7 @@ def placed(request, monkeypatch):
     return request.param
 
 
-@pytest.mark.parametrize("stride", [13, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("stride", [31, pytest.param(1, marks=pytest.mark.slow)])
 def test_killed_after_any_write_a_file_has_whole_frames_and_all_that_were_reported(
     tmp_path, monkeypatch, placed, stride
 ):
