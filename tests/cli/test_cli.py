@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
+from functools import partial
 
 import numpy as np
 import pytest
+from support.commands import called, process
 from support.scenes import SCENE
 
 from rigidgrains import Trajectory
-from rigidgrains.cli import main
 
 FIELDS = {
     "grains", "steps", "time", "contacts", "sweeps_mean", "converged_steps", "mean_overlap", "max_overlap",
@@ -31,33 +31,29 @@ plot = false
 
 
 @pytest.fixture
-def cli(tmp_path):
-    def call(*words: object, check: int = 0) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "rigidgrains", *map(str, words)],
-            cwd=tmp_path, capture_output=True, text=True, env=os.environ | {"COLUMNS": "200"},
-        )  # fmt: skip
-        assert done.returncode == check, done.stdout + done.stderr
-        assert "Traceback" not in done.stderr
-        return done
-
+def scene(tmp_path):
     (tmp_path / "scene.toml").write_text(BARE)
-    return call
 
 
 @pytest.fixture
-def refused(cli, tmp_path, monkeypatch, capfd):
-    """The same within this process: what is told of words that end with exit code 2."""
+def cli(scene, tmp_path):
+    """A command within this process."""
+    return partial(called, tmp_path)
+
+
+@pytest.fixture
+def alone(scene, tmp_path):
+    """A command as a process of its own."""
+    return partial(process, tmp_path)
+
+
+@pytest.fixture
+def refused(cli):
+    """What is told of words that end with exit code 2."""
 
     def call(*words: object) -> str:
-        monkeypatch.chdir(tmp_path)
-        monkeypatch.setenv("COLUMNS", "200")
-        monkeypatch.setattr(sys, "argv", ["rigidgrains", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        told = capfd.readouterr()
-        assert ended.value.code == 2, told
-        return told.err + told.out
+        told = cli(*words, check=2)
+        return told.stderr + told.stdout
 
     return call
 
@@ -86,9 +82,9 @@ def test_run_prints_one_json_object(cli, tmp_path):
     assert json.loads((tmp_path / "scene" / "report.json").read_text()) == report
 
 
-def test_run_tells_and_keeps_everything(cli, tmp_path):
+def test_run_tells_and_keeps_everything(alone, tmp_path):
     (tmp_path / "scene.toml").write_text(SCENE)
-    done = cli("run", "scene.toml")
+    done = alone("run", "scene.toml")
     assert "grains" in done.stdout
     assert "force on bottom" in done.stdout
     assert {f.name for f in (tmp_path / "scene").iterdir()} == {
@@ -138,10 +134,10 @@ def test_wrong_words_end_with_exit_code_2(refused, words, says):
     assert says in refused(*words)
 
 
-def test_all_mistakes_of_a_file_at_once(cli, tmp_path):
+def test_all_mistakes_of_a_file_at_once(alone, tmp_path):
     text = SCENE.replace("radius", "raduis").replace("dt = 1e-4", "dt = 0").replace('"top"', '"tpo"')
     (tmp_path / "bad.toml").write_text(text)
-    told = cli("run", "bad.toml", check=2).stderr
+    told = alone("run", "bad.toml", check=2).stderr
     for piece in ("did you mean 'radius'?", "run.dt", "tpo", "line "):
         assert piece in told
 
@@ -159,12 +155,12 @@ def test_a_scene_needs_an_end_and_no_time_step(cli, tmp_path):
     assert "solver.accuracy" in cli("run", "free.toml", "--accuracy", "best", "--force", check=2).stderr
 
 
-def test_divergence_is_told_and_the_last_good_state_kept(cli, tmp_path):
+def test_divergence_is_told_and_the_last_good_state_kept(alone, tmp_path):
     """The parallel update blows up in a compressed packing."""
     text = BARE.replace("count = 30", "count = 40").replace("steps = 50", "steps = 2000")
     text += '[solver]\norder = "parallel"\ncriterion = "fixed"\nsweeps = 100\n'
     (tmp_path / "jacobi.toml").write_text(text)
-    done = cli("run", "jacobi.toml", "--quiet", check=3)
+    done = alone("run", "jacobi.toml", "--quiet", check=3)
     assert "diverged" in done.stderr
     last = Trajectory(tmp_path / "jacobi" / "jacobi.vtkhdf")[-1]
     assert np.isfinite(last.velocity).all()
@@ -239,9 +235,9 @@ def test_files_of_another_kind(refused, tmp_path, command, file, says):
     assert len(told.splitlines()) == 1
 
 
-def test_threads_that_are_none(cli, monkeypatch):
+def test_threads_that_are_none(cli, alone, monkeypatch):
     """Bad numbers are told, from the command line and from the environment; good ones run."""
-    cli("run", "scene.toml", "--steps", 2, "--threads", 2, "--quiet")
+    alone("run", "scene.toml", "--steps", 2, "--threads", 2, "--quiet")
     assert "--threads = 0 is no number of threads" in cli("run", "scene.toml", "--threads", 0, check=2).stderr
     assert "1.5 is not a whole number" in cli("bench", "--threads", 1.5, check=2).stderr
     monkeypatch.setenv("RIGIDGRAINS_THREADS", "many")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
+from functools import partial
 
 import h5py
 import numpy as np
@@ -13,6 +11,7 @@ import pytest
 from scipy import sparse
 from support import ROOT
 from support.builders import chain, cloud, column, prepare, settle, triangular
+from support.commands import called
 from support.kernels import apply_forces
 
 from rigidgrains.fclib import (
@@ -292,16 +291,7 @@ def test_public_problems_are_solved(path, tolerance):
 
 @pytest.fixture
 def cli(tmp_path):
-    def call(*words, check=0):
-        done = subprocess.run(
-            [sys.executable, "-m", "rigidgrains", "solve", *map(str, words)],
-            cwd=tmp_path, capture_output=True, text=True, env=os.environ | {"COLUMNS": "200"},
-        )  # fmt: skip
-        assert done.returncode == check, done.stdout + done.stderr
-        assert "Traceback" not in done.stderr
-        return done
-
-    return call
+    return partial(called, tmp_path, "solve")
 
 
 def test_command_solves_and_writes(cli, tmp_path, pile):

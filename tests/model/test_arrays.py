@@ -19,7 +19,7 @@ from rigidgrains.model import arrays
 from rigidgrains.model.arrays import PER_CONTACT, PER_GRAIN, PerContact, PerGrain
 from rigidgrains.simulation import sorting
 from rigidgrains.simulation.simulation import Simulation
-from rigidgrains.trajectory import store, verify_state
+from rigidgrains.trajectory import layout, verify_state
 from rigidgrains.trajectory.checkpoint import pack, unpack
 from rigidgrains.trajectory.errors import Mismatch, TrajectoryError
 
@@ -385,6 +385,6 @@ def test_arrays_of_files_are_those_of_before():
     assert grains | contacts | {"gravity", "friction"} <= kept.keys()
     assert "pull" not in kept
     assert "image" not in kept
-    units = store._units()
+    units = layout._units()
     assert (units["Points"], units["material"], units["id"], units["mu"]) == ("m", "row of friction", "1", "1")
     assert unpack(kept, text).bodies.count == 40

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
-import sys
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
+from support.commands import called
 
 from rigidgrains.files.outputs import OutputError
 from rigidgrains.reproduce import TARGETS, run
@@ -98,15 +98,9 @@ def test_unknown_targets_are_named():
 
 
 def test_the_command(tmp_path):
-    def call(*words, code=0):
-        done = subprocess.run(
-            [sys.executable, "-m", "rigidgrains", "reproduce", *words], cwd=tmp_path, capture_output=True, text=True
-        )
-        assert done.returncode == code, done.stderr
-        return done
-
+    call = partial(called, tmp_path, "reproduce")
     told = call("--list").stdout
     assert all(name in told for name in TARGETS)
-    assert "tides" in call("tides", code=2).stderr
+    assert "tides" in call("tides", check=2).stderr
     assert "graphs" in call("graphs", "--quick", "-o", "out").stdout
     assert (tmp_path / "out" / "graphs.svg").exists()

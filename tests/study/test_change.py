@@ -7,7 +7,8 @@ import tomllib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from support.studies import BOX, called
+from support.commands import called
+from support.studies import BOX
 
 import rigidgrains as rg
 from rigidgrains.scene.change import change, read_assignment, read_name

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from support.studies import STUDY, called, write
+from support.commands import called
+from support.studies import STUDY, write
 
 import rigidgrains as rg
 from rigidgrains.gallery import studies, study_files

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from support.studies import STUDY, called, cli, write
+from support.commands import called, process
+from support.studies import STUDY, write
 
 import rigidgrains as rg
 
@@ -172,9 +173,9 @@ def test_a_scheduler_elsewhere_and_one_that_is_not_there(tmp_path):
 
     path = write(tmp_path, study=FEW)
     with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster:
-        told = cli(tmp_path, "study", "run", path, "-o", "runs", "--cluster", cluster.scheduler_address).stdout
+        told = process(tmp_path, "study", "run", path, "-o", "runs", "--cluster", cluster.scheduler_address).stdout
     assert "2 runs: 2 done" in told
-    told = cli(tmp_path, "study", "run", path, "-o", "other", "--cluster", "tcp://127.0.0.1:9", check=2).stderr
+    told = process(tmp_path, "study", "run", path, "-o", "other", "--cluster", "tcp://127.0.0.1:9", check=2).stderr
     assert "no Dask scheduler answers at tcp://127.0.0.1:9" in told
 
 
@@ -192,7 +193,7 @@ def test_workers_are_jobs_of_a_queue(tmp_path, monkeypatch, kind):
         (tmp_path / "bin" / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
     path = write(tmp_path, study=FEW)
-    told = cli(
+    told = process(
         tmp_path, "study", "run", path, "-o", "runs", f"--{kind}", "queue=long", f"--{kind}", "walltime=00:10:00"
     ).stdout
     assert "2 runs: 2 done" in told

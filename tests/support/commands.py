@@ -1,4 +1,4 @@
-"""The command line: as a process, and within this one."""
+"""The command line: within this process, and as one of its own, which takes two seconds to start."""
 
 from __future__ import annotations
 
@@ -6,25 +6,50 @@ import io
 import os
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from pathlib import Path
+from unittest import mock
 
-from rigidgrains.cli import app
+from rigidgrains.cli import app, main
 from rigidgrains.cli.words import err, out
 
+WIDE = {"COLUMNS": "400"}  # no line is broken
 
-def rigidgrains(folder, *words, code=2):
-    """What the command says on its error stream; by default it refuses, and always without a traceback."""
-    done = subprocess.run(
-        [sys.executable, "-m", "rigidgrains", *map(str, words)],
-        cwd=folder, capture_output=True, text=True, env=os.environ | {"COLUMNS": "400"},
-    )  # fmt: skip
-    assert done.returncode == code, done.stdout + done.stderr
+
+def called(folder: Path, *words: object, check: int = 0) -> subprocess.CompletedProcess[str]:
+    """What a command says, run here; `check` is its exit code."""
+    told, complained, code = io.StringIO(), io.StringIO(), 0
+    with (
+        chdir(folder),
+        mock.patch.dict(os.environ, WIDE),
+        mock.patch.object(sys, "argv", ["rigidgrains", *map(str, words)]),
+        redirect_stdout(told),
+        redirect_stderr(complained),
+    ):
+        try:
+            main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+    assert code == check, told.getvalue() + complained.getvalue()
+    return subprocess.CompletedProcess(words, code, told.getvalue(), complained.getvalue())
+
+
+def process(folder: Path, *words: object, check: int = 0) -> subprocess.CompletedProcess[str]:
+    """The same as a user meets it: a process, its streams and its exit code."""
+    line = [sys.executable, "-m", "rigidgrains", *map(str, words)]
+    done = subprocess.run(line, cwd=folder, capture_output=True, text=True, env=os.environ | WIDE)
+    assert done.returncode == check, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
-    return done.stderr
+    return done
+
+
+def rigidgrains(folder: Path, *words: object, code: int = 2) -> str:
+    """What the command says on its error stream; by default it refuses."""
+    return called(folder, *words, check=code).stderr
 
 
 def command(*line):
-    """Exit code and what is said on stderr by a command, run here."""
+    """Exit code and what is said on stderr by a command, run here; errors of ours are raised."""
     told = io.StringIO()
     out.file, err.file = io.StringIO(), told
     try:

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import rigidgrains as rg
-from rigidgrains.cli import main
 
 DT, STEPS = 1e-3, 20
 BALL = {
@@ -75,30 +69,3 @@ def write(folder: Path, *, study: str = STUDY, scene: str = BOX) -> Path:
     (folder / "own.py").write_text(OWN)
     (folder / "study.toml").write_text(study)
     return folder / "study.toml"
-
-
-def cli(folder: Path, *words: object, check: int = 0) -> subprocess.CompletedProcess[str]:
-    """The command line as a user meets it: a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-m", "rigidgrains", *map(str, words)],
-        cwd=folder, capture_output=True, text=True, env=os.environ | {"COLUMNS": "200"},
-    )  # fmt: skip
-    assert done.returncode == check, done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
-    return done
-
-
-def called(folder: Path, *words: object, check: int = 0) -> subprocess.CompletedProcess[str]:
-    """The command line in this process, which saves the time to start one."""
-    out, err, code = io.StringIO(), io.StringIO(), 0
-    kept = sys.argv
-    sys.argv = ["rigidgrains", *map(str, words)]
-    try:
-        with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            main()
-    except SystemExit as end:
-        code = int(end.code or 0)
-    finally:
-        sys.argv = kept
-    assert code == check, out.getvalue() + err.getvalue()
-    return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())

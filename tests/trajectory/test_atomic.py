@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import math
+import re
 import subprocess
 import sys
 import tracemalloc
@@ -16,11 +17,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.builders import triangular
+from support.checks import content, differences
 
-from rigidgrains import Simulation, Trajectory, TrajectoryWriter
-from rigidgrains.trajectory import atomic, spill
+from rigidgrains import History, Simulation, Trajectory, TrajectoryWriter, resume
+from rigidgrains.trajectory import atomic, spill, store
 from rigidgrains.trajectory.atomic import AtomicFile, heal
+from rigidgrains.trajectory.entry import Entry, unpack
 from rigidgrains.trajectory.errors import TrajectoryError, WriteError
+from rigidgrains.trajectory.repair import repair
+from rigidgrains.trajectory.series import Cloud
+from rigidgrains.trajectory.texts import get_text
 
 
 class Disk:
@@ -63,38 +69,58 @@ class Disk:
         return bytes(content)
 
 
-@pytest.mark.parametrize("stride", [13, pytest.param(1, marks=pytest.mark.slow)])
-def test_killed_after_any_write_a_file_has_whole_frames_and_all_that_were_reported(tmp_path, monkeypatch, stride):
+# When frames go to their places: each at once, when two of them are in the log, all when the writer is done.
+PLACED = {"at once": (0.0, 0), "two by two": (1e9, 6000), "at the end": (1e9, 1 << 22)}
+
+
+@pytest.fixture(params=PLACED)
+def placed(request, monkeypatch):
+    seconds, logged = PLACED[request.param]
+    monkeypatch.setattr("rigidgrains.trajectory.writer.SECONDS", seconds)
+    monkeypatch.setattr("rigidgrains.trajectory.writer.LOGGED", logged)
+    return request.param
+
+
+@pytest.mark.parametrize("stride", [31, pytest.param(1, marks=pytest.mark.slow)])
+def test_killed_after_any_write_a_file_has_whole_frames_and_all_that_were_reported(
+    tmp_path, monkeypatch, placed, stride
+):
     simulation = Simulation(triangular(3, 4, mu=0.3, g=10.0), dt=1e-3)
-    writer = TrajectoryWriter(tmp_path / "run.vtkhdf")
+    history = History()
+    writer = TrajectoryWriter(tmp_path / "run.vtkhdf", history=history)
     with monkeypatch.context() as patch:
         disk = Disk(patch)
         writer.start(simulation, 3)
     start = (tmp_path / "run.vtkhdf").read_bytes()
     positions, reported = [simulation.bodies.position.copy()], []
     disk.watches = True
-    for _ in range(2):
+    for _ in range(2 if placed == "at once" else 4):
         simulation.step()
+        history.look(simulation)
         writer.look(simulation)
         positions.append(simulation.bodies.position.copy())
         reported.append(len(disk.changes))
+    if placed != "at once":
+        assert reported[0] == 1  # a frame in the log is one write
+        assert (reported[-1] > 4) == (placed == "two by two")
     writer.finish(simulation)  # a checkpoint, and the file is closed
     torn = tmp_path / "torn.vtkhdf"
-    for count in range(0, len(disk.changes) + 1, stride):
+    few = 0 if stride == 1 else min(8, len(disk.changes))
+    for count in (*range(few), *range(few, len(disk.changes) + 1, stride)):
         torn.write_bytes(disk.replay(start, count))
         with Trajectory(torn) as trajectory:
             least = 1 + sum(count >= done for done in reported)
             assert least <= len(trajectory) <= least + 1
             for frame in trajectory:
                 assert np.array_equal(frame.position, positions[frame.index])
-        with io.FileIO(torn, "r+") as file:
-            heal(file)
+            assert trajectory.history["step"].tolist() == [*range(1, len(trajectory))] or len(trajectory) == 1
+        store.settle(torn)
         with h5py.File(torn) as plain:  # any HDF5 reader is content with what was healed
             assert plain["VTKHDF/Steps"].attrs["NSteps"] >= least
 
 
 @pytest.mark.parametrize("fails_at", [0, 1, 5, 40, 90])
-def test_a_full_disk_is_told_and_earlier_frames_stay(tmp_path, monkeypatch, fails_at):
+def test_a_full_disk_is_told_and_earlier_frames_stay(tmp_path, monkeypatch, placed, fails_at):
     simulation = Simulation(triangular(3, 4, mu=0.3, g=10.0), dt=1e-3)
     path = tmp_path / "run.vtkhdf"
     writer = TrajectoryWriter(path)
@@ -106,7 +132,7 @@ def test_a_full_disk_is_told_and_earlier_frames_stay(tmp_path, monkeypatch, fail
     disk.watches, disk.fails_at = True, fails_at
     simulation.observe(writer.look)
     with pytest.raises(WriteError, match="No space left on device; what was written before is intact"):
-        simulation.run(steps=20)
+        simulation.run(steps=100)
     frames = simulation.steps
     writer.finish(simulation)
     with Trajectory(path) as trajectory:
@@ -242,3 +268,91 @@ def test_a_file_that_cannot_be_begun_leaves_nothing(tmp_path, monkeypatch):
         with pytest.raises(WriteError, match="No space left on device; the file could not be begun, and nothing was"):
             writer.start(simulation, 1)
     assert list(tmp_path.iterdir()) == []
+
+
+# Frames that are logged
+
+
+def logged(folder, monkeypatch):
+    """A run that was killed when five frames were in its log: the file, and the positions of all six."""
+    monkeypatch.setattr("rigidgrains.trajectory.writer.SECONDS", 1e9)
+    simulation, history = Simulation(triangular(3, 4, mu=0.3, g=10.0), dt=1e-3), History()
+    writer = TrajectoryWriter(folder / "living.vtkhdf", history=history)
+    writer.start(simulation, 5)
+    positions = [simulation.bodies.position.copy()]
+    for _ in range(5):
+        simulation.step()
+        history.look(simulation)
+        writer.look(simulation)
+        positions.append(simulation.bodies.position.copy())
+    (folder / "run.vtkhdf").write_bytes((folder / "living.vtkhdf").read_bytes())
+    writer.finish(simulation)
+    return folder / "run.vtkhdf", positions
+
+
+def test_logged_frames_are_read_and_nothing_is_written(tmp_path, monkeypatch):
+    """Other programs see the frames that are in their places."""
+    path, positions = logged(tmp_path, monkeypatch)
+    before = path.read_bytes()
+    with Trajectory(path) as trajectory:
+        assert np.array_equal(trajectory.array("position"), positions)
+        assert trajectory.history["step"].tolist() == [1, 2, 3, 4, 5]
+        assert trajectory[-1].contacts.force.any()
+    with h5py.File(path) as plain:
+        assert plain["VTKHDF/Steps"].attrs["NSteps"] == 1
+    assert path.read_bytes() == before
+
+
+def test_logged_frames_are_in_their_places_after_a_restart_and_a_repair(tmp_path, monkeypatch):
+    """As in the file of a run that was not killed."""
+    path, positions = logged(tmp_path, monkeypatch)
+    mended = repair(path).path
+    simulation, history = resume(path), History()
+    writer = TrajectoryWriter(path, resume=True, history=history)
+    simulation.observe(history)
+    simulation.observe(writer)
+    simulation.run(steps=5)
+    assert writer.differing == 0
+    for file in (mended, path):
+        with h5py.File(file) as plain:
+            assert plain["VTKHDF/Steps"].attrs["NSteps"] == 6
+            assert np.array_equal(plain["VTKHDF/Points"][:].reshape(6, -1, 3), positions)
+            assert plain["history/step"][:].tolist() == [1, 2, 3, 4, 5]
+    assert not differences(content(path), content(tmp_path / "living.vtkhdf"))
+
+
+@pytest.mark.parametrize("place", [3, 20, 60, 4000])
+def test_a_log_ends_where_it_is_broken(tmp_path, monkeypatch, place):
+    path, positions = logged(tmp_path, monkeypatch)
+    damaged = bytearray(path.read_bytes())
+    third = [match.start() for match in re.finditer(re.escape(atomic.LOG), damaged)][2]
+    damaged[third + place] ^= 1
+    path.write_bytes(damaged)
+    with Trajectory(path) as trajectory:
+        assert np.array_equal(trajectory.array("position"), positions[:3])
+    store.settle(path)
+    assert len(Trajectory(path)) == 3
+
+
+def test_a_text_that_is_kept_between_frames_loses_none(tmp_path, monkeypatch):
+    """It goes to the place where the log would begin."""
+    monkeypatch.setattr("rigidgrains.trajectory.writer.SECONDS", 1e9)
+    simulation, path = Simulation(triangular(3, 4), dt=1e-3), tmp_path / "run.vtkhdf"
+    writer = TrajectoryWriter(path)
+    writer.start(simulation, 6)
+    for step in range(1, 7):
+        if step in (2, 5):
+            writer.keep("note", "x" * 1000 * step)
+        simulation.step()
+        writer.look(simulation)
+        assert Trajectory(path).steps.tolist() == [*range(step + 1)]
+    writer.finish(simulation)
+    with h5py.File(path) as plain:
+        assert get_text(plain["texts"], "note") == "x" * 5000
+
+
+def test_what_no_number_is_in_a_log_is_refused(tmp_path):
+    entry = Entry({"VTKHDF": Cloud(0.0, np.zeros((2, 3)), scalars={"step": 1.0})}, "[]")
+    assert unpack(entry.pack()).clouds["VTKHDF"].scalars == {"step": 1.0}
+    with pytest.raises(TypeError, match="no array of numbers"):
+        unpack(entry.pack().replace(b'"<f8"', b'"|O8"'))

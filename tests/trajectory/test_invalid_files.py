@@ -16,8 +16,8 @@ from support.hdf5 import strip
 import rigidgrains as rg
 from rigidgrains.app.runner import resume_run
 from rigidgrains.fclib import ProblemFileError, read_problem
-from rigidgrains.trajectory import store
 from rigidgrains.trajectory.repair import repair
+from rigidgrains.trajectory.texts import get_text, put_text, replace
 
 pytestmark = pytest.mark.usefixtures("hurry")
 
@@ -70,7 +70,7 @@ def set_shape(file):
     strip(file)
     walls = json.loads(bytes(file["walls/0"][()]))
     walls[0]["shape"] = "torus"
-    store.put_text(file["walls"], "0", json.dumps(walls))
+    put_text(file["walls"], "0", json.dumps(walls))
 
 
 @pytest.mark.parametrize(
@@ -102,11 +102,11 @@ def change_state(path, deed):
     def renew(file):
         group = file["checkpoint"]
         arrays = {name: group[name][()] for name in group if name != "text"}
-        words = json.loads(store.get_text(group, "text"))
+        words = json.loads(get_text(group, "text"))
         deed(arrays, words)
         for name, array in arrays.items():
-            store.replace(group, name, array)
-        store.put_text(group, "text", json.dumps(words))
+            replace(group, name, array)
+        put_text(group, "text", json.dumps(words))
         del group.attrs["checksum"]
 
     change(path, renew)
@@ -162,8 +162,8 @@ def test_a_state_that_makes_no_sense_is_not_resumed(pressed, tmp_path, says):
 )
 def test_a_plan_of_a_later_version_is_refused(path, key, value, says):
     def deed(file):
-        plan = json.loads(store.get_text(file["texts"], "run"))
-        store.put_text(file["texts"], "run", json.dumps(plan | {key: value}))
+        plan = json.loads(get_text(file["texts"], "run"))
+        put_text(file["texts"], "run", json.dumps(plan | {key: value}))
 
     change(path, deed)
     with pytest.raises(rg.TrajectoryError, match=says):

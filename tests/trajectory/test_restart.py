@@ -22,9 +22,9 @@ import rigidgrains as rg
 from rigidgrains import certificate
 from rigidgrains.app.runner import resume_run, run_scene
 from rigidgrains.solve.names import KINDS, words_of
-from rigidgrains.trajectory import store
 from rigidgrains.trajectory.checkpoint import decode
 from rigidgrains.trajectory.errors import TrajectoryError
+from rigidgrains.trajectory.texts import put_text
 
 SCENE = """
 dimension = 2
@@ -246,7 +246,7 @@ def make_old(path) -> None:
         for name, array in wider.items():
             del kept[name]
             kept[name] = array
-        store.put_text(kept, "text", json.dumps(words))
+        put_text(kept, "text", json.dumps(words))
         del file["frames/array_checksum"]
         for thing in (kept, kept["text"], file["history"], *file["texts"].values(), *file["walls"].values()):
             del thing.attrs["checksum"]

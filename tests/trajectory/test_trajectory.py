@@ -13,7 +13,7 @@ from support.builders import cloud, triangular
 from support.scenes import drum
 
 import rigidgrains as rg
-from rigidgrains.trajectory import store
+from rigidgrains.trajectory import layout, store
 from rigidgrains.trajectory.errors import TrajectoryError
 from rigidgrains.trajectory.frame import STATUS
 from rigidgrains.trajectory.repair import repair
@@ -255,7 +255,7 @@ def test_a_newer_format_is_refused(written, tmp_path):
     path = tmp_path / "newer.vtkhdf"
     shutil.copy(written[0], path)
     with h5py.File(path, "r+") as file:
-        file.attrs["format_version"] = store.FORMAT_VERSION + 1
+        file.attrs["format_version"] = layout.FORMAT_VERSION + 1
     with pytest.raises(TrajectoryError, match="format version 2 is newer than 1"):
         rg.Trajectory(path)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -12,9 +13,12 @@ from .words import BAD_INPUT, app, fail, notices, refuse, use_threads
 
 __all__ = ["about", "app", "check", "compare", "export", "files", "main", "page", "pictures", "run", "solve", "study"]
 
+GARBAGE = 10_000  # objects between two searches for garbage: imports make 300,000, and none of them is
+
 
 def main() -> None:
     """Entry point: wrong words on the command line and bad input end with exit code 2."""
+    gc.set_threshold(GARBAGE)
     if {"RIGIDGRAINS_THREADS", "NUMBA_NUM_THREADS"} & set(os.environ):
         use_threads(None)  # bad ones are told before anything else
     try:

@@ -56,6 +56,9 @@ class Restitution(Law):
         self._collides, self._mark = np.zeros(0, np.bool_), np.zeros(0, np.int8)
 
     def prepare(self, rows: Rows) -> None:
+        if not len(rows.pairs):
+            self._collides, self._mark = np.zeros(0, np.bool_), np.zeros(0, np.int8)
+            return
         before, slip = rows.velocity_before
         free, _ = rows.contact_velocity(rows.motion)
         share, _, last = self._columns(rows)

@@ -11,6 +11,10 @@ Changes below it are held back as patches. `commit` then
 Killed before the seal is written, the file is what it was, with loose bytes behind its end that HDF5 ignores. Killed
 later, whoever opens the file next finds the seal and applies the patches again. There is no second file to lose: large
 patches wait on the disk in one without a name, which nobody needs once the journal is sealed, nor before.
+
+A commit is dear where little is added to many places. `log` keeps such additions, as they are, in records behind the
+committed end; whoever opens the file finds them there (`records`). The next commit, which has them in their places,
+cuts them off; until then what is written over them is held back too.
 """
 
 from __future__ import annotations
@@ -18,10 +22,11 @@ from __future__ import annotations
 import io
 import os
 import struct
+import sys
 import zlib
 from bisect import bisect_left
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -33,7 +38,10 @@ from .whereabouts import data_end, marked_end, whereabouts
 
 SEAL = b"rigidgrains seal"
 FOOTER = struct.Struct("<QQI16s")  # end of the data, length and checksum of the patches, seal
-RECORD = struct.Struct("<QQ")  # offset and length of one patch
+PATCH = struct.Struct("<QQ")  # offset and length of one patch
+LOG = b"rigidgrains log."
+RECORD = struct.Struct("<16sQQI")  # mark, its own offset, length and checksum of the data that follow
+LARGE, FEW = 1 << 16, 256  # bytes of a patch that is written by itself; smaller ones that are written together
 
 Patches = list[tuple[int, bytes | Spilled]]
 
@@ -41,8 +49,9 @@ Patches = list[tuple[int, bytes | Spilled]]
 class AtomicFile(io.RawIOBase):
     """File object for h5py. Reading sees every write at once; the disk sees them whole, at `commit`.
 
-    writable : False reads only; a journal left by a killed writer is then applied in memory
+    writable : False keeps all changes in memory, also those of a journal that a killed writer has left
     content  : of a new file, in place of whatever is there
+    records  : what was logged before the file was opened, and is not in its place yet
     failure  : the error of the system at the first write that failed; from then on nothing is written any more
     """
 
@@ -70,10 +79,32 @@ class AtomicFile(io.RawIOBase):
         if self._end > os.fstat(self._file.fileno()).st_size:
             self._file.close()
             raise OSError("truncated file")
+        self.records, logged = ([], self._end) if left else read_log(self._file, self._end)
+        self._held = logged if writable else sys.maxsize  # below it nothing on the disk is touched before a commit
         self._mark = marked_end(self._file)
 
+    def log(self, data: bytes) -> bool:
+        """Keep data behind the end until the next commit, which has to put them in their place, has taken it over.
+
+        False, and nothing is kept, if there are changes by now that wait for a commit. Raises as `commit` does.
+        """
+        self._raise_failure()
+        if self._patches or self._size != self._end:
+            return False
+        lost = self.check()
+        try:
+            put(self._file, RECORD.pack(LOG, self._held, len(data), zlib.crc32(data)) + data, self._held)
+        except OSError as problem:
+            self.failure = problem
+            raise
+        self._held += RECORD.size + len(data)
+        if lost is not None:
+            raise lost
+        return True
+
     def commit(self, *, durable: bool = False) -> None:
-        """Make all changes since the last commit real, together. Durable: also if the power fails right after.
+        """Make all changes since the last commit real, together, in place of the log. Durable: also if the power fails
+        right after.
 
         Raises FileLost, also after a commit, if the file is not where it was: nobody would find what is written.
         """
@@ -82,7 +113,7 @@ class AtomicFile(io.RawIOBase):
             return
         lost = self.check()
         try:
-            place = self._size
+            place = max(self._size, self._held)
             for part in journal(self._patches, self._size):
                 put(self._file, part, place)
                 place += len(part)
@@ -96,7 +127,8 @@ class AtomicFile(io.RawIOBase):
         except OSError as problem:
             self.failure = self.failure or problem
             self._raise_failure()
-        self._patches, self._end, self._sealed = [], self._size, False
+        self._patches, self._end, self._held, self._sealed = [], self._size, self._size, False
+        self.records = []
         self._mark = marked_end(self._file)
         self._spill.clear()
         if lost is not None:
@@ -104,24 +136,24 @@ class AtomicFile(io.RawIOBase):
 
     def check(self) -> FileLost | None:
         """None if the file is where it was; what has happened if it is not, raised if it is somebody else's by now."""
-        lost = whereabouts(self._file, self.path, self._end, self._mark)
+        lost = whereabouts(self._file, self.path, self._held, self._mark)
         if lost is not None and not lost.intact:
             self.failure = lost
             raise lost
         return lost
 
     def copy(self, path: Path) -> None:
-        """Copy what is committed to a file that is not there yet; after an error there is none."""
+        """Copy what is committed, and the log, to a file that is not there yet; after an error there is none."""
         with open(path, "xb") as copy:
             try:
-                for place in range(0, self._end, PIECE):
-                    copy.write(get(self._file, min(PIECE, self._end - place), place))
+                for place in range(0, self._held, PIECE):
+                    copy.write(get(self._file, min(PIECE, self._held - place), place))
             except BaseException:
                 path.unlink()
                 raise
 
     def abandon(self) -> None:
-        """Drop what is not committed; later writes are ignored, so that a broken HDF5 handle can be closed.
+        """Drop what is neither committed nor logged; later writes are ignored, for a broken HDF5 handle to be closed.
 
         A journal that has its seal is left for whoever opens the file next. A file that is another's is left as it is.
         """
@@ -129,7 +161,7 @@ class AtomicFile(io.RawIOBase):
         self._patches = []
         self._spill.clear()
         if self._writable and not self._sealed and not isinstance(self.failure, FileLost):
-            self._file.truncate(self._end)
+            self._file.truncate(self._held)
 
     def close(self) -> None:
         self._file.close()
@@ -162,7 +194,10 @@ class AtomicFile(io.RawIOBase):
         self._file.seek(start)
         found = self._file.readinto(view[:count]) or 0
         view[found:count] = bytes(count - found)  # never written
-        for offset, patch in self._patches:
+        first = bisect_left(self._patches, start, key=itemgetter(0))
+        for offset, patch in islice(self._patches, max(0, first - 1), None):
+            if offset >= start + count:
+                break
             low, high = max(offset, start), min(offset + len(patch), start + count)
             if low < high:
                 view[low - start : high - start] = patch[low - offset : high - offset]
@@ -173,11 +208,11 @@ class AtomicFile(io.RawIOBase):
         view = memoryview(buffer).cast("B")
         start, stop = self._place, self._place + len(view)
         if self.failure is None:
-            below = max(0, min(stop, self._end) - start)
+            below = max(0, min(stop, self._held) - start)
             try:
                 if below:
                     self._patch(start, view[:below])
-                if stop > self._end:
+                if stop > self._held:
                     put(self._file, view[below:], start + below)
             except OSError as problem:  # h5py cannot carry it: commit will tell
                 self.failure = problem
@@ -185,7 +220,7 @@ class AtomicFile(io.RawIOBase):
         return len(view)
 
     def _patch(self, start: int, data: memoryview) -> None:
-        """Hold back a change below the committed end. Patches are kept in order, and joined where they overlap."""
+        """Hold back a change below the committed end, or over the log. Patches are in order, joined where they meet."""
         patches, stop = self._patches, start + len(data)
         low = bisect_left(patches, start, key=itemgetter(0))
         if low and patches[low - 1][0] + len(patches[low - 1][1]) > start:
@@ -195,7 +230,7 @@ class AtomicFile(io.RawIOBase):
             (first, old), (last, tail) = patches[low], patches[high - 1]
             data = memoryview(b"".join((old[: max(0, start - first)], data, tail[max(0, stop - last) :])))
             start = min(start, first)
-        patches[low:high] = [(start, self._spill.keep(data))]
+        patches[low:high] = [(start, self._spill.keep(data) if self._writable else bytes(data))]
 
     def _raise_failure(self) -> None:
         if self.failure is not None:
@@ -203,13 +238,17 @@ class AtomicFile(io.RawIOBase):
 
 
 def journal(patches: Patches, end: int) -> Iterator[bytes]:
-    """The patches, each with its place, and the seal; piece by piece."""
+    """The patches, each with its place, and the seal; some at a time."""
     length = checksum = 0
+    small: list[bytes] = []
     for offset, patch in patches:
-        for piece in chain([RECORD.pack(offset, len(patch))], pieces(patch)):
+        for piece in chain([PATCH.pack(offset, len(patch))], pieces(patch)):
             length, checksum = length + len(piece), zlib.crc32(piece, checksum)
-            yield piece
-    yield FOOTER.pack(end, length, checksum, SEAL)
+            small.append(piece)
+            if len(piece) >= LARGE or len(small) >= FEW:
+                yield from (b"".join(small[:-1]), piece)
+                small.clear()
+    yield b"".join(small) + FOOTER.pack(end, length, checksum, SEAL)
 
 
 def read_journal(file: io.FileIO) -> tuple[int, Patches] | None:
@@ -218,29 +257,48 @@ def read_journal(file: io.FileIO) -> tuple[int, Patches] | None:
     if size < FOOTER.size:
         return None
     end, length, checksum, seal = FOOTER.unpack(get(file, FOOTER.size, size - FOOTER.size))
-    if seal != SEAL or end + length + FOOTER.size != size:
+    start = size - FOOTER.size - length
+    if seal != SEAL or not end <= start < size:
         return None
-    body = get(file, length, end)
+    body = get(file, length, start)
     if zlib.crc32(body) != checksum:
         return None
     patches: Patches = []
     place = 0
     while place < length:
-        offset, count = RECORD.unpack_from(body, place)
-        place += RECORD.size
+        offset, count = PATCH.unpack_from(body, place)
+        place += PATCH.size
         patches.append((offset, body[place : place + count]))
         place += count
     return end, patches
 
 
+def read_log(file: io.FileIO, end: int) -> tuple[list[bytes], int]:
+    """What was logged behind the end of the data, as far as it is whole, and where the log ends."""
+    records: list[bytes] = []
+    while len(head := get(file, RECORD.size, end)) == RECORD.size:
+        mark, place, length, checksum = RECORD.unpack(head)
+        if mark != LOG or place != end or end + RECORD.size + length > os.fstat(file.fileno()).st_size:
+            break
+        data = get(file, length, end + RECORD.size)
+        if zlib.crc32(data) != checksum:
+            break
+        records.append(data)
+        end += RECORD.size + length
+    return records, end
+
+
 def heal(file: io.FileIO) -> bool:
-    """Finish the commit of a writer that was killed, or cut off what it left unfinished; True if anything was done."""
+    """Finish the commit of a writer that was killed, or cut off what it left unfinished; True if anything was done.
+
+    What it has logged is left to whoever can put it in its place.
+    """
     size = os.fstat(file.fileno()).st_size
     if found := read_journal(file):
         end, patches = found
         _apply(file, patches)
     else:
-        end = data_end(file)
+        _, end = read_log(file, data_end(file))
     if end < size:
         file.truncate(end)
     return end < size

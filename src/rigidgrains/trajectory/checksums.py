@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Sequence
 from typing import Any
 
 import h5py
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import Mismatch
-from .series import Cloud, Column
+from .series import Cloud, Column, read_whole
 
 Array = NDArray[Any]
 
@@ -52,13 +53,15 @@ def begin(file: h5py.File, clouds: dict[str, Cloud]) -> None:
     table.attrs["names"] = np.array(json.dumps(names).encode())
 
 
-def append(file: h5py.File, clouds: dict[str, Cloud]) -> None:
-    """Add those of a frame; files of earlier versions have the total alone."""
-    sums = of_arrays(clouds) if ARRAYS in file else {}
-    Column(file[FRAMES]).append(np.array([_total(clouds, sums)], np.uint32))
-    if sums:
-        row = [sums[name] for name in json.loads(bytes(file[ARRAYS].attrs["names"]))]
-        Column(file[ARRAYS]).append(np.array([row], np.uint32))
+def append(file: h5py.File, frames: Sequence[dict[str, Cloud]]) -> None:
+    """Add those of frames; files of earlier versions have the totals alone."""
+    there = ARRAYS in file
+    sums = [of_arrays(clouds) if there else {} for clouds in frames]
+    totals = [_total(clouds, own) for clouds, own in zip(frames, sums)]
+    Column(file, FRAMES).append(np.array(totals, np.uint32))
+    if there:
+        names = json.loads(bytes(file[ARRAYS].attrs["names"]))
+        Column(file, ARRAYS).append(np.array([[own[name] for name in names] for own in sums], np.uint32))
 
 
 def drop_last(file: h5py.File) -> None:
@@ -125,7 +128,7 @@ def check_mark(thing: h5py.Group | h5py.Dataset, found: int, what: str) -> None:
 def read_history(group: h5py.Group) -> dict[str, Array]:
     """The columns of the history, with `wall_force`."""
     names = sorted(group)
-    columns = {name: group[name][:] for name in names}
+    columns = {name: read_whole(group, name) for name in names}
     marks = group.attrs.get(MARK)
     for k, name in enumerate(names if marks is not None else []):
         if int(marks[k]) != zlib.crc32(np.ascontiguousarray(columns[name]).data):

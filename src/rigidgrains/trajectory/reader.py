@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, TypeVar, overload
 
 import numpy as np
+from h5py import h5d
 from numpy.typing import NDArray
 
 from ..model.arrays import grains_in_frames
@@ -17,7 +18,8 @@ from . import store, verify
 from .checksums import Sums, read_history
 from .errors import TrajectoryError, reading
 from .frame import Contacts, Frame
-from .series import Series
+from .series import Series, read_whole
+from .texts import get_text
 
 Array = NDArray[Any]
 AXES = {3: "component", 4: "quaternion"}  # of vectors and orientations
@@ -62,7 +64,9 @@ class Trajectory:
             with reading(self.path):
                 count = Series(file["VTKHDF"]).steps
                 fields = file["VTKHDF/FieldData"]
-                figures = {name: np.asarray(fields[name][:count]) for name in fields if fields[name].ndim == 1}
+                columns = {name: h5d.open(fields.id, name.encode()) for name in fields}
+                numbers = [name for name, column in columns.items() if len(column.shape) == 1]
+                figures = {name: read_whole(fields, name)[:count] for name in numbers}
                 sums = Sums(file)
                 if self._verify:
                     sums.check_figures(figures)
@@ -150,19 +154,19 @@ class Trajectory:
     @guarded
     def scene(self) -> str:
         """Text of the scene, in TOML; empty if it was made in Python."""
-        return store.get_text(self._file["texts"], "scene")
+        return get_text(self._file["texts"], "scene")
 
     @property
     @guarded
     def run(self) -> dict[str, Any]:
         """How the run was asked for."""
-        return dict(json.loads(store.get_text(self._file["texts"], "run") or "{}"))
+        return dict(json.loads(get_text(self._file["texts"], "run") or "{}"))
 
     @property
     @guarded
     def report(self) -> dict[str, Any]:
         """Report of the run when it last ended; empty if it was killed."""
-        return dict(json.loads(store.get_text(self._file["texts"], "report") or "{}"))
+        return dict(json.loads(get_text(self._file["texts"], "report") or "{}"))
 
     @property
     def has_contacts(self) -> bool:
@@ -259,7 +263,7 @@ class Trajectory:
     @guarded
     def _frame(self, index: int) -> Frame:
         figures = {name: float(column[index]) for name, column in self._figures.items()}
-        walls = store.get_text(self._file["walls"], str(int(figures["wall_table"])))
+        walls = get_text(self._file["walls"], str(int(figures["wall_table"])))
         contacts = Contacts(_no_contacts, 0)
         if self._contacts is not None:
             count = int(self._contacts.group["NumberOfPoints"][index])

@@ -18,10 +18,11 @@ from ..files.hdf5 import ForeignData, check_contained
 from . import checksums, store
 from .atomic import heal
 from .errors import TrajectoryError, unreadable
+from .layout import FORMAT, ROWS, without_frames
 from .resume import read_checkpoint
 from .series import Cloud, Series
+from .texts import get_text, put_text
 from .whereabouts import SIGNATURE, data_end
-from .writer import ROWS
 
 
 @dataclass
@@ -45,7 +46,7 @@ def repair(path: str | Path, output: str | Path | None = None, *, force: bool = 
     output = path.with_name(f"{path.stem}-repaired{store.SUFFIX}") if output is None else Path(output)
     store.check_name(output, force=force, contacts=True, source=path)
     with _mended_copy(path) as damaged:
-        atomic, file = store.create(output, force=force)
+        atomic, file = store.create(output, without_frames(), force=force)
         try:
             with _index(path):
                 recovery = _Recovery(damaged, file)
@@ -101,7 +102,7 @@ class _Recovery:
             clouds = {series.group.name.strip("/"): series.cloud(step) for series in self._old}
             if checksums.of_frame(self._damaged, clouds) != int(self._damaged[checksums.FRAMES][step]):
                 return None
-            store.get_text(self._damaged["walls"], str(int(clouds["VTKHDF"].scalars["wall_table"])))
+            get_text(self._damaged["walls"], str(int(clouds["VTKHDF"].scalars["wall_table"])))
         except Exception:  # whatever HDF5 makes of damaged bytes
             return None
         return clouds
@@ -111,7 +112,7 @@ class _Recovery:
             grains = len(clouds["VTKHDF"].points)
             self._new = [Series.create(self._file, name, cloud, expected=grains) for name, cloud in clouds.items()]
             checksums.begin(self._file, clouds)
-        checksums.append(self._file, clouds)
+        checksums.append(self._file, [clouds])
         for series, cloud in zip(self._new, clouds.values()):
             series.append(cloud)
 
@@ -120,7 +121,7 @@ class _Recovery:
         with suppress(Exception):
             for key in self._damaged[name]:
                 with suppress(Exception):
-                    store.put_text(self._file[name], key, store.get_text(self._damaged[name], key))
+                    put_text(self._file[name], key, get_text(self._damaged[name], key))
 
     def _copy(self, name: str, read: Callable[[h5py.Group], Any]) -> bool:
         """Copy a group as it is; False, and nothing of it, if any part cannot be read or is not what was written."""
@@ -178,8 +179,10 @@ def _mended_copy(path: Path) -> Iterator[h5py.File]:
                 heal(file)
                 if os.fstat(file.fileno()).st_size < data_end(file):
                     file.truncate(data_end(file))
+            with suppress(Exception):  # frames that were logged, if what they are added to is whole
+                store.settle(copy)
             mended = h5py.File(copy, "r", locking=False)
-            if mended.attrs.get("format") != store.FORMAT:
+            if mended.attrs.get("format") != FORMAT:
                 raise TrajectoryError(f"{path}: this is no trajectory of rigidgrains; there is nothing to repair")
             check_contained(mended, damaged=True)
         with mended:

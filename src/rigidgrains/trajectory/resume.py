@@ -12,6 +12,7 @@ from ..runtime.version import __version__
 from . import checkpoint, store, verify_state
 from .checksums import check_mark, of_checkpoint
 from .errors import TrajectoryError, reading
+from .texts import get_text
 
 if TYPE_CHECKING:
     from ..model.law import Law
@@ -59,7 +60,7 @@ def resume(
 def read_checkpoint(group: h5py.Group) -> tuple[dict[str, Any], str]:
     """Arrays and text, if they are those that were written."""
     arrays: dict[str, Any] = {name: np.array(group[name]) for name in group if name != "text"}
-    text = store.get_text(group, "text")
+    text = get_text(group, "text")
     check_mark(group, of_checkpoint(arrays, text), "the checkpoint")
     return arrays, text
 

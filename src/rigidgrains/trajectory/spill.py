@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-LARGE = 1 << 16  # bytes from which on a change is kept on the disk
+LARGE = 1 << 20  # bytes from which on a change is kept on the disk
 PIECE = 1 << 20  # bytes that are read at a time
 
 

@@ -15,71 +15,43 @@ are written anew behind the frames, with parts of the index: a file that has los
 
 from __future__ import annotations
 
-import io
-import json
 import os
 import time
-import zlib
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import h5py
 import numpy as np
 
 from ..files.hdf5 import ForeignData, check_contained
 from ..files.outputs import check_outputs
-from ..model.arrays import contacts_in_frames, grains_in_frames
 from ..runtime.version import __version__
 from . import verify
+from .append import Appender
 from .atomic import AtomicFile
-from .checksums import FRAMES, MARK, check_mark
+from .entry import unpack
 from .errors import TrajectoryError, WriteError, damaged, unreadable
+from .layout import FORMAT, FORMAT_VERSION, LIBRARY
 from .lock import check_unlocked, is_locked
 from .whereabouts import SIGNATURE
 
-FORMAT = "rigidgrains trajectory"
-FORMAT_VERSION = 1
 SUFFIX = ".vtkhdf"
-UNITS = {
-    "Points": "m", "cell_vectors": "m", "cell_origin": "m", "cell_rate": "1/s", "cell_rate_before": "1/s",
-    "cell_stress": "Pa; N/m in 2D", "cell_mobility": "1/(kg m^2)",
-}  # fmt: skip
 TRIES, PAUSE = 10, 0.05  # while a writer is at work, a reader may meet it within a commit
 PATIENCE = 10  # times as many where there is one
 
 
-def create(path: Path, *, force: bool) -> tuple[AtomicFile, h5py.File]:
-    """A new, empty file under a temporary name; `publish` gives it its own when the first frame is in it."""
+def create(path: Path, content: bytes, *, force: bool) -> tuple[AtomicFile, h5py.File]:
+    """A new file under a temporary name; `publish` gives it its own when the first frame is in it."""
     check_name(path, force=force)
     part = _part(path)
     try:
-        atomic = AtomicFile(part, writable=True, content=_empty())
+        atomic = AtomicFile(part, writable=True, content=content)
     except OSError as problem:
         with suppress(OSError):
             part.unlink(missing_ok=True)
         reason = problem.strerror or problem
         raise TrajectoryError(f"{path} cannot be written: {reason}; choose another place") from None
     return _open(atomic)
-
-
-def _empty() -> bytes:
-    """The content of a file without frames."""
-    content = io.BytesIO()
-    # A superblock of version 2 has no mark for open files, which would keep viewers out while a run goes on.
-    with h5py.File(content, "w", libver=("v108", "v108")) as file:
-        file.attrs["format"], file.attrs["format_version"] = FORMAT, FORMAT_VERSION
-        file.attrs["version"], file.attrs["units"] = __version__, json.dumps(_units())
-        for name in ("checkpoint", "frames", "history", "texts", "walls"):
-            file.create_group(name)
-        file.create_dataset(FRAMES, (0,), np.uint32, maxshape=(None,), chunks=(256,))
-    return content.getvalue()
-
-
-def _units() -> dict[str, str]:
-    """Of all that a frame may hold, by name."""
-    columns = {name: column for name, column in grains_in_frames().items() if name != "position"} | contacts_in_frames()
-    return UNITS | {name: column.unit or column.note or "1" for name, column in columns.items()}
 
 
 def publish(atomic: AtomicFile, path: Path) -> None:
@@ -100,7 +72,15 @@ def open_to_append(path: Path) -> tuple[AtomicFile, h5py.File]:
         atomic = AtomicFile(path, writable=True)
     except OSError as problem:
         raise TrajectoryError(f"{path} cannot be written: {problem.strerror}; check its permissions") from None
-    return _open(atomic)
+    return _settled(atomic)
+
+
+def settle(path: Path) -> None:
+    """Put in order whatever a killed writer left, for other programs to read."""
+    atomic, file = _settled(AtomicFile(path, writable=True))
+    file.close()
+    atomic.commit()
+    atomic.close()
 
 
 def open_to_read(path: Path, *, own: bool = False) -> h5py.File:
@@ -124,29 +104,6 @@ def open_to_read(path: Path, *, own: bool = False) -> h5py.File:
                 raise (foreign if isinstance(problem, ForeignData) else damaged)(path, problem) from None
             time.sleep(PAUSE)
     raise AssertionError  # the last attempt returns or raises
-
-
-def put_text(group: h5py.Group, name: str, text: str) -> None:
-    """Keep a text of any length, in place of an earlier one."""
-    data = text.encode() or b" "
-    replace(group, name, np.array(data, dtype=h5py.string_dtype("utf-8", len(data))))
-    group[name].attrs[MARK] = np.uint32(zlib.crc32(data))
-
-
-def get_text(group: h5py.Group, name: str) -> str:
-    """A text that was kept; empty if there is none."""
-    if name not in group:
-        return ""
-    data = bytes(group[name][()])
-    check_mark(group[name], zlib.crc32(data), f"text {name}")
-    return data.decode().strip(" ")
-
-
-def replace(group: h5py.Group, name: str, array: Any) -> None:
-    """Keep an array in place of an earlier one, whose room is used again."""
-    if name in group:
-        del group[name]
-    group.create_dataset(name, data=array)
 
 
 def make_link(path: Path) -> None:
@@ -199,18 +156,46 @@ def _part(path: Path) -> Path:
 
 def _open(atomic: AtomicFile) -> tuple[AtomicFile, h5py.File]:
     # No chunk cache: rows go straight to the disk.
-    return atomic, h5py.File(atomic, "r+", libver=("v110", "v114"), rdcc_nbytes=0)
+    return atomic, h5py.File(atomic, "r+", libver=LIBRARY, rdcc_nbytes=0)
+
+
+def _settled(atomic: AtomicFile) -> tuple[AtomicFile, h5py.File]:
+    """Open a file to write, with frames that are logged in their places."""
+    atomic, file = _open(atomic)
+    if atomic.records:
+        try:
+            _put_in_place(atomic, file)
+            file.flush()
+            atomic.commit()
+        except BaseException:
+            atomic.abandon()
+            with suppress(OSError, RuntimeError):
+                file.close()
+            atomic.close()
+            raise
+    return atomic, file
+
+
+def _put_in_place(atomic: AtomicFile, file: h5py.File) -> None:
+    """Add the frames that a writer has logged, and had no time to add."""
+    Appender(file).append([unpack(record) for record in atomic.records])
 
 
 def open_whole(path: Path, *, own: bool = False) -> h5py.File:
-    """Through our own file object: it applies a journal that it finds, and HDF5 shares no cache with other readers."""
+    """Through our own file object: it applies a journal that it finds, and HDF5 shares no cache with other readers.
+
+    Frames that are logged are put in their place in memory.
+    """
     if path.is_dir():
         raise IsADirectoryError
-    file = h5py.File(AtomicFile(path, writable=False), "r")
+    atomic = AtomicFile(path, writable=False)
+    file = h5py.File(atomic, "r+" if atomic.records else "r")
     try:
         _check_format(path, file)
         if not own:
             check_contained(file)
+        if atomic.records:
+            _put_in_place(atomic, file)
         verify.frames(file)
     except BaseException:
         file.close()

@@ -15,20 +15,27 @@ from ..observe.history import History, columns
 from ..runtime.arguments import is_number
 from ..simulation.tally import INTERRUPTED
 from ..simulation.triggers import Observer
-from . import checkpoint, checksums, record, store, wall_table
+from . import checkpoint, checksums, layout, record, store, wall_table
+from .append import Appender
 from .atomic import AtomicFile
+from .entry import Array, Entry, unpack
 from .errors import FileLost, Mismatch, TrajectoryError, WriteError, damaged, reading
-from .series import Cloud, Column, Series
+from .series import Cloud
+from .texts import put_text, replace
 from .whereabouts import other_places
 
 if TYPE_CHECKING:
     from ..simulation.simulation import Simulation
 
-ROWS = 256  # of a chunk of the history
+SECONDS = 1.0  # that a frame is in the log at most before later ones are written
+SMALL, LOGGED = 1 << 19, 1 << 22  # bytes of a frame that goes to the log at first, and of all that wait there
 
 
 class TrajectoryWriter(Observer):
     """Writes frames to a VTKHDF file; observe a simulation with it after every so many steps.
+
+    Small frames that follow each other quickly are logged behind the end of the file, where `Trajectory` finds them,
+    and go to their places together: of 140 data sets each grows by many rows at once.
 
     path        : file to write, NAME.vtkhdf
     contacts    : False leaves out contacts and the velocities before each step
@@ -64,7 +71,9 @@ class TrajectoryWriter(Observer):
         self._precision = float if precision == "double" else np.float32
         self._history, self._scene, self._run = history, scene, run or {}
         self._atomic: AtomicFile | None = None
-        self._columns: dict[str, Column] = {}  # of the history
+        self._logged: list[bytes] = []  # entries that wait for their places
+        self._settled = 0.0  # when all entries were in their places, by the clock
+        self._told = 0  # rows of the history that are in the file, or in the log
         self.differing = 0
 
     def start(self, simulation: Simulation, steps: int) -> None:
@@ -92,18 +101,18 @@ class TrajectoryWriter(Observer):
             if simulation.steps > self._last_step:
                 self._append(clouds, simulation)
             elif simulation.whole:
+                self._settle()
                 self._compare(clouds, simulation.steps)
 
     def checkpoint(self, simulation: Simulation) -> None:
         """Keep the whole state, to resume from; also if the power fails right after."""
         with self._changes(simulation, durable=True):
-            self._replace_checkpoint(simulation)
-            self._append_history()
+            self._keep_state(simulation)
 
     def keep(self, name: str, text: str) -> None:
         """Keep a text about the run, its report for instance."""
         with reading(self.path):  # the disk is not written before the next commit
-            store.put_text(self._file["texts"], name, text)
+            put_text(self._file["texts"], name, text)
 
     def finish(self, simulation: Simulation) -> None:
         """The last state is always written, and can be resumed from."""
@@ -113,39 +122,35 @@ class TrajectoryWriter(Observer):
             if self._atomic.failure is None and not simulation.midway:
                 if self._history is not None:
                     self._history.finish(simulation)
-                if simulation.steps > self._last_step:
-                    if simulation.tally.stopped == INTERRUPTED:  # a frame that was not due
-                        self._file["frames"].attrs[INTERRUPTED] = simulation.steps
-                    self.look(simulation)
-                self.keep("report", simulation.report().to_json())
-                self.checkpoint(simulation)
+                with self._changes(simulation, durable=True, last=True):
+                    if simulation.steps > self._last_step:
+                        if simulation.tally.stopped == INTERRUPTED:  # a frame that was not due
+                            self._file["frames"].attrs[INTERRUPTED] = simulation.steps
+                        self._append(self._clouds(simulation), simulation, last=True)
+                    self.keep("report", simulation.report().to_json())
+                    self._keep_state(simulation)
         finally:
             if self._atomic is not None:
                 self._close()
 
     def _create(self, simulation: Simulation) -> None:
-        self._atomic, self._file = store.create(self.path, force=self._force)
-        file, self._last_step = self._file, -1
+        store.check_name(self.path, force=self._force)
+        clouds, bodies = self._clouds(simulation), simulation.bodies
+        walls = [wall.name for wall in bodies.all_walls]
+        content = layout.for_frames(
+            clouds, columns(bodies), walls=len(walls), compression=self._compression, expected=bodies.count
+        )
+        self._atomic, self._file = store.create(self.path, content, force=self._force)
+        file, self._told = self._file, 0
         self.keep("scene", self._scene)
         self.keep("run", json.dumps(self._run))
         self.keep("report", "{}")
-        file.attrs["seed"], file.attrs["dimension"] = simulation.seed, simulation.bodies.dimension
-        names = [wall.name for wall in simulation.bodies.all_walls]
-        for name in columns(simulation.bodies):
-            file.create_dataset(f"history/{name}", (0,), float, maxshape=(None,), chunks=(ROWS,))
-        force = (0, len(names), 3)
-        file.create_dataset("history/wall_force", force, float, maxshape=(None, None, 3), chunks=(ROWS, 4, 3))
-        file["history/wall_force"].attrs["walls"] = json.dumps(names)
-        checksums.mark_history(file["history"], {name: column[:] for name, column in file["history"].items()})
-        clouds = self._clouds(simulation)
-        self._series = [
-            Series.create(file, name, cloud, compression=self._compression, expected=simulation.bodies.count)
-            for name, cloud in clouds.items()
-        ]
-        checksums.begin(file, clouds)
+        file.attrs["seed"], file.attrs["dimension"] = simulation.seed, bodies.dimension
+        file["history/wall_force"].attrs["walls"] = json.dumps(walls)
+        self._appender = Appender(file)
         with self._changes():
-            self._append(clouds, simulation)
-            self._replace_checkpoint(simulation)
+            self._append(clouds, simulation, last=True)
+            self._keep_state(simulation)
         store.publish(self._atomic, self.path)
         if self._contacts:
             store.make_link(self.path)
@@ -155,7 +160,6 @@ class TrajectoryWriter(Observer):
         self._atomic, self._file = store.open_to_append(self.path)
         self._contacts = "contacts" in self._file
         self._precision = self._file["VTKHDF/Points"].dtype.type
-        self._series = [Series(self._file[name]) for name in self._names()]
         history = self._file["history"]
         told = checksums.read_history(history)
         rows = int(np.searchsorted(told["step"], simulation.steps, side="right"))
@@ -166,6 +170,7 @@ class TrajectoryWriter(Observer):
         for column in history.values():
             column.resize(rows, 0)
         checksums.mark_history(history, told)
+        self._appender, self._told = Appender(self._file), rows
         if self._history is not None and not len(self._history):
             unknown = np.full(rows, np.nan)  # of columns that files of earlier versions lack
             self._history.names = columns(simulation.bodies)
@@ -177,15 +182,13 @@ class TrajectoryWriter(Observer):
     def _drop_last_frame(self) -> None:
         """Take out the frame that was written only because the run was interrupted: one that goes on has none."""
         marks, last = self._file["frames"].attrs, int(self._file["VTKHDF/FieldData/step"][-1])
-        if int(marks[INTERRUPTED]) != last or self._series[0].steps < 2:
+        series = Appender(self._file).series.values()
+        if int(marks[INTERRUPTED]) != last or any(one.steps < 2 for one in series):
             raise Mismatch(f"it ends at step {last}, not at {marks[INTERRUPTED]} where the run was interrupted")
-        for series in self._series:
-            series.drop_last()
+        for one in series:
+            one.drop_last()
         checksums.drop_last(self._file)
         del marks[INTERRUPTED]
-
-    def _names(self) -> tuple[str, ...]:
-        return ("VTKHDF", "contacts") if self._contacts else ("VTKHDF",)
 
     def _clouds(self, simulation: Simulation) -> dict[str, Cloud]:
         history, known = self._history, None
@@ -198,16 +201,30 @@ class TrajectoryWriter(Observer):
             clouds["contacts"] = record.contacts(simulation, precision=self._precision)
         if self._resume:
             with reading(self.path):
-                return {name: series.known(cloud) for series, (name, cloud) in zip(self._series, clouds.items())}
+                return {name: self._appender.series[name].known(cloud) for name, cloud in clouds.items()}
         return clouds
 
-    def _append(self, clouds: dict[str, Cloud], simulation: Simulation) -> None:
-        clouds["VTKHDF"].scalars["wall_table"] = self._wall_table(simulation)
-        checksums.append(self._file, clouds)
-        for series, cloud in zip(self._series, clouds.values()):
-            series.append(cloud)
-        self._append_history()
+    def _append(self, clouds: dict[str, Cloud], simulation: Simulation, *, last: bool = False) -> None:
+        """Add a frame, to the log if others may follow soon."""
+        entry = Entry(clouds, wall_table.describe(simulation.bodies.walls), self._rows())
         self._last_step = simulation.steps
+        soon = clock.monotonic() < self._settled + SECONDS and sum(map(len, self._logged)) < LOGGED
+        if last or not soon or entry.nbytes() > SMALL or not self._log(entry.pack()):
+            self._settle(entry)
+
+    def _log(self, data: bytes) -> bool:
+        """Keep a packed entry in the file; False if there are other changes that have to be written first."""
+        assert self._atomic is not None
+        if kept := self._atomic.log(data):
+            self._logged.append(data)
+        return kept
+
+    def _settle(self, *more: Entry) -> None:
+        """Put all that is logged, and more, into its place; it is there when changes are committed."""
+        entries = [*map(unpack, self._logged), *more]
+        if entries:
+            self._appender.append(entries)
+        self._logged, self._settled = [], clock.monotonic()
 
     def _compare(self, clouds: dict[str, Cloud], step: int) -> None:
         """Count a frame of the file that has come out otherwise this time."""
@@ -217,53 +234,43 @@ class TrajectoryWriter(Observer):
             if int(steps[there]) == step:
                 self.differing += int(self._file[checksums.FRAMES][there]) != checksums.of_frame(self._file, clouds)
 
-    def _wall_table(self, simulation: Simulation) -> int:
-        """Number of the description that holds for the present walls."""
-        group, text = self._file["walls"], wall_table.describe(simulation.bodies.walls)
-        last = len(group) - 1
-        if last < 0 or store.get_text(group, str(last)) != text:
-            last += 1
-            store.put_text(group, str(last), text)
-        return last
+    def _rows(self) -> dict[str, Array]:
+        """Rows of the history, by column, that the file has not been given."""
+        history, first = self._history, self._told
+        if history is None or len(history) <= first:
+            return {}
+        self._told = len(history)
+        rows = np.array(history.rows[first:], dtype=float)
+        return dict(zip(history.names, rows.T)) | {"wall_force": np.array(history.wall_force[first:], dtype=float)}
 
-    def _replace_checkpoint(self, simulation: Simulation) -> None:
+    def _keep_state(self, simulation: Simulation) -> None:
+        """All that there is so far, and the checkpoint."""
+        self._settle()
+        self._appender.append_history(self._rows())
         arrays, text = checkpoint.pack(simulation)
         group = self._file["checkpoint"]
         for name, array in arrays.items():
-            store.replace(group, name, array)
-        store.put_text(group, "text", text)
+            replace(group, name, array)
+        put_text(group, "text", text)
         group.attrs[checksums.MARK] = np.uint32(checksums.of_checkpoint(arrays, text))
         group.attrs["step"], group.attrs["time"] = simulation.steps, simulation.time
 
-    def _append_history(self) -> None:
-        if self._history is None:
-            return
-        history = self._file["history"]
-        if not self._columns:
-            self._columns = {name: Column(history[name]) for name in history if name != "wall_force"}
-        first = self._columns["step"].length
-        rows = np.array(self._history.rows[first:], dtype=float).reshape(-1, len(self._history.names))
-        if not len(rows):
-            return
-        added = {name: column for name, column in zip(self._history.names, rows.T) if name in self._columns}
-        for name, column in added.items():
-            self._columns[name].append(column)
-        added["wall_force"] = np.array(self._history.wall_force[first:], dtype=float)
-        Column(history["wall_force"]).append(added["wall_force"])
-        checksums.extend_history(history, added)
-
     @contextmanager
-    def _changes(self, simulation: Simulation | None = None, *, durable: bool = False) -> Iterator[None]:
-        """Changes that are made whole, or not at all.
+    def _changes(
+        self, simulation: Simulation | None = None, *, durable: bool = False, last: bool = False
+    ) -> Iterator[None]:
+        """Changes that are made whole, or not at all. While there is a log, it is all that there is of them.
 
         simulation : whose state is saved elsewhere if the file is gone; None while it is being made
+        last       : HDF5 is closed, which may change the index once more, and the disk is asked to keep all of it once
         """
         assert self._atomic is not None
         try:
             self._atomic.check()
             yield
-            self._file.flush()
-            self._atomic.commit(durable=durable)
+            if not self._logged:
+                self._file.close() if last else self._file.flush()
+                self._atomic.commit(durable=durable)
         except FileLost as lost:
             if simulation is not None:
                 raise self._rescue(simulation, lost) from None
@@ -325,9 +332,11 @@ class TrajectoryWriter(Observer):
 
     def _close(self, *, as_it_is: bool = False) -> None:
         atomic, self._atomic = self._atomic, None
-        self._columns = {}
         assert atomic is not None
         with suppress(OSError, RuntimeError):
+            if self._logged and atomic.failure is None and not as_it_is:
+                self._settle()
+            self._logged = []
             self._file.close()
             if atomic.failure is None and not as_it_is:
                 atomic.commit(durable=True)

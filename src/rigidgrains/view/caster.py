@@ -69,7 +69,9 @@ def cast(solids: Solids, low: Array, step: float, width: int, height: int, *, gr
         _finish(image, depth, shade, 0.5 * grain, near, max(near - far, 1e-300), haze)
     for sheet in sorted(solids.sheets, key=lambda sheet: float(sheet[:, Z].mean())):
         _sheet(_plain(sheet), low, step, image, depth)
-    return image.reshape(height, FINER, width, FINER, 3).mean(axis=(1, 3))[::-1]
+    pixels = np.empty((height, width, 3), np.float32)
+    _average(image, pixels)
+    return pixels[::-1]
 
 
 def _plain(array: Array) -> Array:
@@ -195,6 +197,20 @@ def _finish(image, depth, shade, near_by, near, span, haze):
             pale = haze * (near - here) / span
             for k in range(3):
                 image[row, column, k] = (1.0 - pale) * tone * image[row, column, k] + pale
+
+
+@kernel
+def _average(image, pixels):
+    """The mean colour of the rays of each pixel."""
+    height, width, _ = pixels.shape
+    for row in range(height):
+        for column in range(width):
+            for k in range(3):
+                total = 0.0
+                for i in range(row * FINER, row * FINER + FINER):
+                    for j in range(column * FINER, column * FINER + FINER):
+                        total += image[i, j, k]
+                pixels[row, column, k] = total / (FINER * FINER)
 
 
 @kernel

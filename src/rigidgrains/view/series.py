@@ -116,8 +116,7 @@ def _figure(names: list[str], record: Record, state: Frame | None, *, columns: i
     rows = math.ceil(len(names) / columns)
     single = len(names) == 1
     inches = (6.0, 4.2) if single else (columns * WIDTH, rows * HEIGHT)
-    engine = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08)
-    figure = Picture(figsize=inches, dpi=200, layout=engine, facecolor="white")
+    figure = Picture(figsize=inches, dpi=200, facecolor="white")
     FigureCanvasAgg(figure)
     for k, name in enumerate(names):
         polar = {"projection": "polar"} if name == "rose" else {}
@@ -128,6 +127,7 @@ def _figure(names: list[str], record: Record, state: Frame | None, *, columns: i
             assert state is not None
             OF_FRAME[name](axes, state)
         _tidy(axes)
+    ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08).execute(figure)  # once; as a part of the figure, at each draw
     return figure
 
 

@@ -37,7 +37,8 @@ def draw_solid(
     solids = _solids(frame, box, scale, camera, name=name, forces=forces, strong=strong, size=size, step=step)
     image = cast(solids, layout.low, step, width, height, grain=size, haze=0.45 if forces else 0.18)
     extent = (layout.low[0], layout.high[0], layout.low[1], layout.high[1])
-    axes.imshow(np.clip(image, 0.0, 1.0), extent=extent, interpolation="nearest", aspect="auto", gid="scene")
+    pixels = (255.0 * np.clip(image, 0.0, 1.0)).astype(np.uint8)
+    axes.imshow(pixels, extent=extent, interpolation="nearest", aspect="auto", gid="scene")
 
 
 def _solids(

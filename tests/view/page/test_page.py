@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.browser import open_page, wait_for
+from support.commands import called
 
 import rigidgrains as rg
 from rigidgrains.view.page import PageError, write_page
@@ -279,14 +279,8 @@ def test_a_narrow_page_fits(runs: dict[int, Path], browser: Any) -> None:
 # The command
 
 
-def command(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    program = [sys.executable, "-m", "rigidgrains", *words]
-    return subprocess.run(program, cwd=folder, capture_output=True, text=True, timeout=60)
-
-
 def test_the_command_writes_a_page_beside_you(runs: dict[int, Path], tmp_path: Path) -> None:
-    done = command("view", str(runs[2]), "--no-open", "--every", "4", folder=tmp_path)
-    assert done.returncode == 0, done.stderr
+    called(tmp_path, "view", runs[2], "--no-open", "--every", "4")
     page = (tmp_path / "disks.html").read_text(encoding="utf-8")
     assert page.count('id="frame') == len({*range(0, len(rg.Trajectory(runs[2])), 4), len(rg.Trajectory(runs[2])) - 1})
     assert "http://" not in page.replace('"http://www.w3.org', "")
@@ -310,9 +304,9 @@ def test_bad_requests_are_refused_in_one_line(runs: dict[int, Path], tmp_path: P
         assert (tmp_path / "there.html").read_text() == "mine"
         write_page(trajectory, tmp_path / "there.html", force=True, every=10)
     assert [file.name for file in tmp_path.glob("*.part")] == []
-    done = command("view", "notes.txt", folder=tmp_path)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "no trajectory" in done.stderr
+    told = called(tmp_path, "view", "notes.txt", check=2).stderr
+    assert "no trajectory" in told
+    assert told.count("\n") == 1
 
 
 WILD = [
