@@ -33,7 +33,7 @@ from .pace import Pace
 from .passivity import Passive, make_passive
 from .sleep import check_sleep, sweep_awake
 
-LOOK = 4  # sweeps before the first look at the state; afterwards an eighth of those made at the latest
+LOOK = 4  # sweeps between looks at the state at least, half of it before the first; an eighth of those made at most
 
 
 @with_earlier_names({"referee": FIGURES["referee"]})
@@ -262,7 +262,7 @@ def _look_now_and_then(
     problem: ContactProblem, pace: Pace, rng: Generator, criterion: StateCriterion, most: int
 ) -> tuple[int, Verdict]:
     """Sweep until a look finds the criterion met, or so many times; sweeps and the last verdict."""
-    sweeps, soon, look, before, verdict = 0, LOOK, LOOK, math.nan, Verdict(False)
+    sweeps, soon, look, before, verdict = 0, LOOK // 2, LOOK // 2, math.nan, Verdict(False)
     while sweeps < most and not verdict.met:
         enough = before / verdict.excess if verdict.excess > 0.0 else math.nan
         sweeps += pace.sweeps(problem, rng, min(look, most) - sweeps, soon - sweeps, enough)
