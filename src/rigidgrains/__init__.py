@@ -47,7 +47,6 @@ if TYPE_CHECKING:
         Verdict,
     )
     from .solve.orders import Ordered, RandomBlocks
-    from .solve.relaxed import RelaxedSweeps
     from .solve.second_order import SecondOrder
     from .solve.sweeps import SolveReport, Sweeps
     from .study import Study, StudyError
@@ -88,7 +87,6 @@ _HOMES = {
     "OverlapCriterion": "solve.criteria",
     "Progress": "observe.progress",
     "RandomBlocks": "solve.orders",
-    "RelaxedSweeps": "solve.relaxed",
     "Report": "simulation.report",
     "ResidualCriterion": "solve.criteria",
     "Restitution": "laws.restitution",
@@ -160,7 +158,6 @@ __all__ = [
     "OverlapCriterion",
     "Progress",
     "RandomBlocks",
-    "RelaxedSweeps",
     "Report",
     "ResidualCriterion",
     "Restitution",

@@ -17,7 +17,6 @@ from rigidgrains.trajectory.errors import TrajectoryError
 G, DT = 10.0, 1e-2
 SOLVERS = {
     **{order: rg.Sweeps(order=order) for order in ("random", "symmetric", "coloured", "random_sequential")},
-    "relaxed": rg.RelaxedSweeps(),
     "accelerated": rg.AcceleratedSweeps(),
 }
 

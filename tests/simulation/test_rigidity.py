@@ -12,7 +12,6 @@ from rigidgrains import (
     AcceleratedSweeps,
     FixedSweeps,
     History,
-    RelaxedSweeps,
     RigidSweeps,
     Scene,
     SecondOrder,
@@ -189,7 +188,6 @@ def test_the_report_tells_what_unfinished_sweeps_are_like():
     ("solver", "name"),
     [
         (AcceleratedSweeps(), "accelerated sweeps"),
-        (RelaxedSweeps(), "relaxed sweeps"),
         (SecondOrder(), "the second-order method"),
     ],
 )

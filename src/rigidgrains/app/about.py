@@ -74,7 +74,7 @@ def trajectory_facts(path: Path) -> Rows:
     """What a trajectory holds, in one screen."""
     import numpy as np
 
-    from ..simulation.report import convergence
+    from ..simulation.report import outcome
     from ..trajectory.errors import reading
     from ..trajectory.reader import Trajectory
     from ..trajectory.resume import checkpoint_of
@@ -107,9 +107,7 @@ def trajectory_facts(path: Path) -> Rows:
         ]
         rows.append(("certificate", f"of the last frame: {_certificate(last, path)}"))
         if report := trajectory.report:
-            made = int(report["steps"])
-            asked = int(report.get("asked_steps", made))  # not in earlier files
-            rows.append(("converged", convergence(int(report["converged_steps"]), asked, made)))
+            rows += outcome(report)
             rows.append(("rigidity", str(report["rigidity"]["verdict"])))
             rows += [("stopped", str(report["stopped"]))] * bool(report["stopped"])
             rows += [("warning", text) for text in report["warnings"]]

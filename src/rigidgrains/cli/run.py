@@ -63,7 +63,7 @@ def run(
     seed
         Seed of all random numbers; wins over the scene's.
     solver
-        Method to find the forces, with its defaults: sweeps, accelerated, relaxed or second-order; wins over the
+        Method to find the forces, with its defaults: sweeps, accelerated or second-order; wins over the
         scene's.
     accuracy
         What a step is asked: fast, balanced or exact; wins over the scene's.

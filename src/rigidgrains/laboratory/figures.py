@@ -26,7 +26,6 @@ LOOKS = {
     "random": ("#222222", "o"),
     "symmetric": ("#56b4e9", "s"),
     "coloured": ("#009e73", "^"),
-    "relaxed": ("#e69f00", "D"),
     "accelerated": ("#d55e00", "v"),
     "accelerated_symmetric": ("#cc79a7", "P"),
     "second-order": ("#0072b2", "*"),

@@ -10,17 +10,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..contacts.problem import ContactProblem
 from ..runtime.threads import in_parts, total
 from .criteria import Criterion, FlowCriterion, MomentumCriterion
 from .kernels.factory import kernels_for
 
+if TYPE_CHECKING:
+    from .sweeps import SolveReport
+
 STILL = 3e-4  # mean radii, by which contacts that carry a force move in a step on average: less is rest
+LEAVES = 2.0  # times as much ends it: what trembles about one bound is not asked by turns
 STRICT = MomentumCriterion(1e-3, 1e-4, 2.5e-4)  # where grains are still
 REMOVED, SLACK = 0.1, 5e-4  # part of an overlap that a step removes while grains move; mean radii that are left alone
 LEVEL = ("criterion", "max_sweeps", "gap", "slack")  # settings that a level has, unless the user has them
+DEFAULT = "balanced"
 
 
 @dataclass(frozen=True)
@@ -31,12 +36,20 @@ class Accuracy:
     reach  : sweeps of a step at most, times those in which a load crosses the packing, L/d, or more under heavy bodies
              (`mass_ratio.crossing`); those of `max_sweeps` where it is infinite
     gap, slack : what is done to overlaps while grains move; where they are still overlaps stand
+    travel, drop : the time step where nobody chooses one, see `AutoStep`
     """
 
     moving: Criterion
     reach: float = math.inf
     gap: str | float = "g_pos"
     slack: float = 0.0
+    travel: float = 0.1
+    drop: float = 0.01
+
+    @property
+    def carries(self) -> bool:
+        """Whether what is left after the sweeps of a step is done in the next ones; else such a step has failed."""
+        return self.reach < math.inf
 
     def settings(self, *, still: bool) -> dict[str, Any]:
         """What the solver of a step is given."""
@@ -46,15 +59,15 @@ class Accuracy:
 
 
 LEVELS: Mapping[str, Accuracy] = {
-    "fast": Accuracy(FlowCriterion(0.2), 2.0, REMOVED, SLACK),
+    "fast": Accuracy(FlowCriterion(0.2), 2.0, REMOVED, SLACK, travel=1.0),
     "balanced": Accuracy(FlowCriterion(0.1), 4.0, REMOVED, SLACK),
-    "exact": Accuracy(MomentumCriterion()),
+    "exact": Accuracy(MomentumCriterion(), drop=0.0025),
 }
 
 
-def is_still(travel: float) -> bool:
-    """Whether grains are still, after a step in which contacts moved by so many mean radii."""
-    return travel <= STILL
+def is_still(last: SolveReport) -> bool:
+    """Whether grains are still, after the last step: contacts moved by little, or by not much more if they were."""
+    return last.travel <= (LEAVES * STILL if last.still else STILL)
 
 
 def contact_travel(problem: ContactProblem) -> float:

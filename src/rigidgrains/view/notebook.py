@@ -145,7 +145,7 @@ def _report_rows(report: Report) -> Iterable[tuple[str, str]]:
     yield "time", f"{report.time:g} s in {report.steps:,} steps of {quantity(report.dt, 's')}"
     yield "contacts", f"{report.contacts:,} carry a force, of {report.candidates:,} candidates"
     yield "sweeps", f"{report.sweeps_mean:.1f} a step on average, {report.sweeps_max:,} at most"
-    yield "converged", report.convergence()
+    yield from report.outcome()
     yield (
         "overlap",
         f"{_number(report.mean_overlap)} mean, {_number(report.max_overlap)} largest "
