@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -216,7 +217,9 @@ class Report:
         return "use a smaller dt_max" if auto.shortest == 0.0 else f"use a dt_min below {auto.shortest:g} s"
 
     def _shorter(self, dt: float, auto: AutoStep | None) -> str:
-        """What keeps normals from turning; nothing where dt = "auto" does: it bounds how far pairs come, not grains."""
+        """What keeps normals from turning; nothing where steps are chosen: they bound how far pairs come."""
+        if auto is not None and auto.drop < math.inf:
+            return ""  # steps of the level of accuracy
         if auto is None:
             return f"use a dt below {dt * LARGE_DISPLACEMENT / self.max_displacement_over_radius:.1g} s"
         if auto.travel > LARGE_DISPLACEMENT:

@@ -161,6 +161,7 @@ class Stepper:
             bound = RUNAWAY * (self._top_speed() + bodies.radius.max() / dt)
             found = solver.solve(self.contacts.problem(bodies, dt, self._kept), self.rng)
             asked: dict[str, Any] = {"removed": removed_part(solver.gap), "slack": solver.slack}
+            asked["deepest"] = self.contacts.deepest / bodies.mean_radius
             found = replace(found, **asked | asked_by(getattr(solver, "criterion", None)))
             spent = found.after(spent, given=self._given) if attempt else found
             self._check_speed(bound, spent.sweeps)

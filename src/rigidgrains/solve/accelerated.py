@@ -15,6 +15,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ..contacts.problem import ContactProblem
+from ..model.columns import INV_MASS
 from ..runtime.arguments import is_number
 from .accuracy import DEFAULT, LEVEL, LEVELS, contact_travel, is_still
 from .aliases import SETTINGS, with_earlier_names
@@ -24,11 +25,13 @@ from .extrapolated import Extrapolated
 from .mass_ratio import burden, crossing
 from .orders import Coloured, Order, Symmetric
 from .pace import Pace
+from .residual import missing_overlap
 from .sweeps import SolveReport, Sweeps
 from .virtual_power import momentum_error
 
 Array = NDArray[np.float64]
 
+GROSS, AGAIN = 1e-3, 3  # mean radii of overlap that no step leaves by what is missing, if as many sweeps again can help
 LEAST = 4  # sweeps that a step may make however small the packing
 AFFORDABLE, PATIENT = 2000, 5000  # candidates up to which steps fall back unasked, where so many sweeps may be made
 
@@ -117,18 +120,27 @@ class AcceleratedSweeps(Sweeps):
         if self.reach < math.inf and problem.count:
             length = crossing(problem, burden(problem), loaded_extent(problem))
             most = min(most, max(LEAST, math.ceil(self.reach * length)))
-        found = super(AcceleratedSweeps, replace(self, max_sweeps=most)).solve(problem, rng)
-        failed = found.converged is False and math.isfinite(found.mean_force)
-        if not failed or not LEVELS[self.accuracy].carries:
+        free, solver = problem.motion[:, :INV_MASS].copy(), replace(self, max_sweeps=most)
+        found = super(AcceleratedSweeps, solver).solve(problem, rng)
+        for _ in range(AGAIN):
+            if not self._failed(found) or missing_overlap(problem) <= GROSS * float(problem.radius.mean()):
+                break
+            problem.motion[:, :INV_MASS] = free
+            found = super(AcceleratedSweeps, solver).solve(problem, rng).after(found)
+        if not self._failed(found):
             return found
         why, error = f"carried over after {found.sweeps} sweeps", found.momentum_error
         error = error if math.isfinite(error) else momentum_error(problem)
         return replace(found, converged=None, carried=True, momentum_error=error, why=why)
 
+    def _failed(self, found: SolveReport) -> bool:
+        """Whether the bound ended the sweeps, and something may be left to the next step."""
+        return LEVELS[self.accuracy].carries and found.converged is False and math.isfinite(found.mean_force)
+
     def for_step(self, last: SolveReport) -> AcceleratedSweeps:
         """With what the level of accuracy asks of grains that move, or are still."""
         still = is_still(last)
-        level = LEVELS[self.accuracy].settings(still=still)
+        level = LEVELS[self.accuracy].settings(still=still, deepest=last.deepest)
         if "max_sweeps" in (own := self.own or ()):
             level["reach"] = math.inf
         return replace(self, still=still, **{name: value for name, value in level.items() if name not in own})

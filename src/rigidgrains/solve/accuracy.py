@@ -20,10 +20,11 @@ from .kernels.factory import kernels_for
 if TYPE_CHECKING:
     from .sweeps import SolveReport
 
-STILL = 3e-4  # mean radii, by which contacts that carry a force move in a step on average: less is rest
+STILL = 1e-3  # mean radii, by which contacts that carry a force move in a step on average: less is rest
 LEAVES = 2.0  # times as much ends it: what trembles about one bound is not asked by turns
 STRICT = MomentumCriterion(1e-3, 1e-4, 2.5e-4)  # where grains are still
 REMOVED, SLACK = 0.1, 5e-4  # part of an overlap that a step removes while grains move; mean radii that are left alone
+APART = 5e-3  # of the travel of a step, by which it moves overlapping grains apart at most
 LEVEL = ("criterion", "max_sweeps", "gap", "slack")  # settings that a level has, unless the user has them
 DEFAULT = "balanced"
 
@@ -51,11 +52,16 @@ class Accuracy:
         """Whether what is left after the sweeps of a step is done in the next ones; else such a step has failed."""
         return self.reach < math.inf
 
-    def settings(self, *, still: bool) -> dict[str, Any]:
-        """What the solver of a step is given."""
+    def settings(self, *, still: bool, deepest: float = 0.0) -> dict[str, Any]:
+        """What the solver of a step is given, after one with so deep an overlap (mean radii).
+
+        No contact is moved apart by more than APART of its travel: what many layers gain together throws up the top.
+        """
         if still:
             return {"criterion": STRICT, "reach": self.reach, "gap": "g_pos", "slack": 0.0}
-        return {"criterion": self.moving, "reach": self.reach, "gap": self.gap, "slack": self.slack}
+        most = APART * self.travel
+        gap = self.gap if isinstance(self.gap, str) else min(self.gap, most / max(deepest, most))
+        return {"criterion": self.moving, "reach": self.reach, "gap": gap, "slack": self.slack}
 
 
 LEVELS: Mapping[str, Accuracy] = {
