@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .solve.accelerated import AcceleratedSweeps
     from .solve.criteria import (
         FixedSweeps,
+        FlowCriterion,
         GlobalCriterion,
         LocalCriterion,
         MomentumCriterion,
@@ -73,6 +74,7 @@ _HOMES = {
     "Cohesion": "laws.cohesion",
     "DivergenceError": "simulation.stepper",
     "FixedSweeps": "solve.criteria",
+    "FlowCriterion": "solve.criteria",
     "Frame": "trajectory.frame",
     "GlobalCriterion": "solve.criteria",
     "History": "observe.history",
@@ -144,6 +146,7 @@ __all__ = [
     "Cohesion",
     "DivergenceError",
     "FixedSweeps",
+    "FlowCriterion",
     "Frame",
     "GlobalCriterion",
     "History",

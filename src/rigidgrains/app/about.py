@@ -38,6 +38,8 @@ def scene_facts(path: Path) -> Rows:
     import numpy as np
 
     from ..scene import load_scene
+    from ..simulation.timestep import AutoStep
+    from ..solve.choose import level_of
 
     scene = load_scene(path)
     bodies = scene.build()
@@ -54,10 +56,11 @@ def scene_facts(path: Path) -> Rows:
         *((f"out of {one.name}", f"back into {one.recycle}" if one.recycle else "gone") for one in scene.outlet),
         ("friction", ", ".join(f"{mu:g}" for mu in np.unique(bodies.friction))),
         ("gravity", f"{gravity:g} m/s^2"),
-        ("solver", f"{_method(solver)}{solver.order} order, {solver.criterion} criterion, {_sweeps(solver)}"),
+        ("solver", f"{_method(solver)}{solver.order} order, {_asked(solver)}"),
     ]
     if scene.run.dt in ("auto", None):
-        rows.append(("time step", f"auto, pairs come closer by {scene.run.travel:g} radii at most"))
+        step = scene.run.time_step(level_of(scene.make_solver()))
+        rows.append(("time step", f"auto: {step.in_words()}" if isinstance(step, AutoStep) else f"{step:g} s"))
     else:
         rows.append(("time step", f"{scene.run.dt:g} s"))
         if gravity > 0.0 and bodies.count:
@@ -138,6 +141,13 @@ def _content(trajectory: Trajectory) -> str:
 
 def _method(solver: Solver) -> str:
     return "" if solver.method == "sweeps" else f"{solver.method} sweeps, "
+
+
+def _asked(solver: Solver) -> str:
+    """What ends the sweeps of a step: a level of accuracy, or a criterion and a bound where those are given."""
+    own = [f"{solver.criterion} criterion"] if solver.method != "accelerated" or solver.given("criterion") else []
+    own += [_sweeps(solver)] if solver.method != "accelerated" or solver.given("max_sweeps") else []
+    return ", ".join(([f"accuracy {solver.accuracy}"] if solver.method == "accelerated" else []) + own)
 
 
 def _sweeps(solver: Solver) -> str:

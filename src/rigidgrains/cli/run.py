@@ -93,6 +93,12 @@ def run(
     from ..scene import SceneError
 
     use_threads(threads)
+    if accuracy is not None and solver not in (None, "accelerated"):
+        refuse(f"--accuracy {accuracy} is a level of accelerated sweeps, not of --solver {solver}; give one of them")
+    if accuracy is not None and rigid is not None:
+        refuse(
+            f"--accuracy {accuracy} is a level of accelerated sweeps, and --rigid counts plain ones; give one of them"
+        )
     try:
         outcome = run_scene(
             scene,

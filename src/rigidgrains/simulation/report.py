@@ -13,7 +13,7 @@ from ..solve.aliases import FIGURES, with_earlier_names
 from ..solve.criteria import in_words
 from . import figures
 from .rigidity import rigidity
-from .tally import Tally
+from .tally import PATIENCE, Tally
 
 if TYPE_CHECKING:
     from .simulation import Simulation
@@ -49,6 +49,7 @@ class Report:
     carried_steps : that ended after as many sweeps as it allows, with what is left carried over; not among asked_steps
     still_steps : that were asked what grains at rest are; still_carried_steps : of those, carried over
     unsettled_steps : at rest, that came after ten others on end and still missed more than 1 % of the load
+    waiting_steps : the last ones on end, at rest, that missed more than 1 % of the load
     returned_energy : J, that contacts gave where overlaps were removed
     step_rule  : by what steps were bounded, where dt was not given
     sweeps_unit : what `sweeps_mean` and `sweeps_max` count
@@ -100,6 +101,7 @@ class Report:
     still_steps: int = 0
     still_carried_steps: int = 0
     unsettled_steps: int = 0
+    waiting_steps: int = 0
     returned_energy: float = 0.0
     step_rule: str = ""
 
@@ -129,6 +131,7 @@ class Report:
             still_steps=tally.still,
             still_carried_steps=tally.still_carried,
             unsettled_steps=tally.unsettled,
+            waiting_steps=tally.waiting,
             returned_energy=tally.returned,
             step_rule="" if simulation.auto is None else simulation.auto.in_words(),
             exhausted_steps=tally.exhausted,
@@ -167,10 +170,10 @@ class Report:
                 f"{missed} of {self.asked_steps} steps ended before the criterion was met"
                 f"{' (max_sweeps reached)' if sweeps else ''}: forces are approximate there; {remedy}"
             )
-        if self.unsettled_steps:
+        if self.waiting_steps > PATIENCE:
             yield (
-                f"{self.unsettled_steps} steps at rest missed more than 1 % of the load after ten steps on end: "
-                "forces are approximate there; take accuracy = 'exact', or a smaller dt"
+                f"the last {self.waiting_steps} steps, at rest, miss more than 1 % of the load: forces are "
+                "approximate; take accuracy = 'exact', or a smaller dt"
             )
         if self.weakened_steps:
             yield (
@@ -248,6 +251,7 @@ class Report:
         rows = [("accuracy", self.accuracy), ("in motion", told if moving else "no step")]
         reached = "" if rest is None else f"; reached {rest:.2%} in the last one"
         told = f"{self.still_steps:,} steps, asked {self.asked['rest']}{reached}{_carried(self.still_carried_steps)}"
+        told += f"; {self.unsettled_steps:,} missed 1 % after {PATIENCE} others" if self.unsettled_steps else ""
         rows += [("at rest", told if self.still_steps else "no step")]
         if missed := self.asked_steps - self.converged_steps:
             rows.append(("", f"{missed:,} steps have not met it"))

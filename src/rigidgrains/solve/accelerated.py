@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..contacts.problem import ContactProblem
 from ..model.columns import INV_MASS
 from ..runtime.arguments import is_number
-from .accuracy import DEFAULT, LEVEL, LEVELS, contact_travel, is_still
+from .accuracy import DEFAULT, LEVEL, LEVELS, contact_travel
 from .aliases import SETTINGS, with_earlier_names
 from .criteria import Criterion, MomentumCriterion, RigidSweeps, looks_at_state
 from .extent import loaded_extent
@@ -139,11 +139,10 @@ class AcceleratedSweeps(Sweeps):
 
     def for_step(self, last: SolveReport) -> AcceleratedSweeps:
         """With what the level of accuracy asks of grains that move, or are still."""
-        still = is_still(last)
-        level = LEVELS[self.accuracy].settings(still=still, deepest=last.deepest)
+        level = LEVELS[self.accuracy].settings(last)
         if "max_sweeps" in (own := self.own or ()):
             level["reach"] = math.inf
-        return replace(self, still=still, **{name: value for name, value in level.items() if name not in own})
+        return replace(self, **{name: value for name, value in level.items() if name not in own})
 
     def _pace(self, order: Order, problem: ContactProblem) -> Pace:
         assert isinstance(order, Coloured | Symmetric)
