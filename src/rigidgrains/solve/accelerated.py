@@ -120,7 +120,8 @@ class AcceleratedSweeps(Sweeps):
         if self.reach < math.inf and problem.count:
             length = crossing(problem, burden(problem), loaded_extent(problem))
             most = min(most, max(LEAST, math.ceil(self.reach * length)))
-        free, solver = problem.motion[:, :INV_MASS].copy(), replace(self, max_sweeps=most)
+        solver, free = replace(self, max_sweeps=most), problem.work.take("free of the step", len(problem.motion), 6)
+        free[:] = problem.motion[:, :INV_MASS]
         found = super(AcceleratedSweeps, solver).solve(problem, rng)
         for _ in range(AGAIN):
             if not self._failed(found) or missing_overlap(problem) <= GROSS * float(problem.radius.mean()):
