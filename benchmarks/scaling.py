@@ -97,7 +97,7 @@ def accelerated(n: int, dimension: int, share: float) -> dict[str, Any] | None:
     """Accelerated sweeps to a momentum error of 1 %; nothing if that would take longer than its share."""
     _, problem = bench.dense_problem(n, dimension, coloured=True)
     most = int(LONGER * share / best_sweep(problem, "coloured", 2, time.process_time))
-    solver = AcceleratedSweeps(criterion=MomentumCriterion(1e-2), max_sweeps=max(most, 3))
+    solver = AcceleratedSweeps(accuracy="exact", criterion=MomentumCriterion(1e-2), max_sweeps=max(most, 3))
     _, problem = bench.dense_problem(n, dimension, coloured=True)
     begun = time.process_time()
     report = solver.solve(problem, np.random.default_rng(0))

@@ -123,7 +123,7 @@ def prepare(case: Case, grains: int, seed: int) -> rg.Simulation:
 
 def solver(momentum_error: float, residual: float) -> rg.AcceleratedSweeps:
     """Accelerated sweeps to both."""
-    return rg.AcceleratedSweeps(criterion=rg.MomentumCriterion(momentum_error, residual=residual))
+    return rg.AcceleratedSweeps(accuracy="exact", criterion=rg.MomentumCriterion(momentum_error, residual=residual))
 
 
 def shaken(case: Case, grains: int, seed: int) -> rg.Bodies:

@@ -71,7 +71,7 @@ def shear(grains: int, inertial: float, strain: float, friction: float = 0.4, ro
     scene.set_cell(lower=(0, 0), upper=(side, side), rate={"xy": inertial}, stress={"yy": 1.0})
     scene.add_material("disk", friction=friction, **({"rolling": 0.5 * rolling} if rolling else {}))
     scene.add_grains(count=grains, radius=(0.4, 0.6), density=4.0 / math.pi / 1.0133, material="disk")
-    simulation = rg.Simulation(scene, dt=DT, seed=1, solver=rg.AcceleratedSweeps())
+    simulation = rg.Simulation(scene, dt=DT, seed=1, solver=rg.AcceleratedSweeps(accuracy="exact"))
     record = measure.Measure(strength, measure.packing_fraction)
     simulation.run(until=1.0 / inertial)  # forget the start
     simulation.observe(record, every=5)

@@ -79,7 +79,7 @@ def compression(bed: Bed, seed: int, name: str, *, steps: int = 300) -> Tape:
 
 def shear(bed: Bed, seed: int, name: str) -> Tape:
     """The packing between a base that moves sideways and the piston, of friction 0.5: means over the second half."""
-    simulation = Simulation(pressing(bed, seed), dt=1.0, solver=AcceleratedSweeps(), seed=seed)
+    simulation = Simulation(pressing(bed, seed), dt=1.0, solver=AcceleratedSweeps(accuracy="exact"), seed=seed)
     for _ in range(200):
         simulation.step()
     simulation.solver = solver(name, bed)
@@ -108,7 +108,7 @@ def avalanche(bed: Bed, seed: int, name: str) -> Tape:
         seed=seed,
     )  # fmt: skip
     scene.add_box(lower=np.zeros(d), upper=upper + 3.0 * upper[-1] * bed.up, open=["top"])
-    simulation = Simulation(scene, dt=1.0, solver=AcceleratedSweeps(), seed=seed)
+    simulation = Simulation(scene, dt=1.0, solver=AcceleratedSweeps(accuracy="exact"), seed=seed)
     for _ in range(300):
         simulation.step()
     bodies = simulation.bodies
@@ -171,14 +171,14 @@ def solver(name: str, bed: Bed) -> Sweeps:
         return Sweeps()
     if method == "random":
         return Sweeps(criterion=FixedSweeps(round(float(number or 1.0) * bed.crossing)))
-    return AcceleratedSweeps(criterion=MomentumCriterion(float(number or 1e-2)))
+    return AcceleratedSweeps(accuracy="exact", criterion=MomentumCriterion(float(number or 1e-2)))
 
 
 def at_rest(bed: Bed, seed: int) -> Simulation:
     """A pressed packing, brought to rest by a tight criterion."""
-    simulation = Simulation(pressing(bed, seed), dt=1.0, solver=AcceleratedSweeps(), seed=seed)
+    simulation = Simulation(pressing(bed, seed), dt=1.0, solver=AcceleratedSweeps(accuracy="exact"), seed=seed)
     rest(simulation, 300)
-    simulation.solver = AcceleratedSweeps(criterion=MomentumCriterion(1e-6, residual=1e-6))
+    simulation.solver = AcceleratedSweeps(accuracy="exact", criterion=MomentumCriterion(1e-6, residual=1e-6))
     rest(simulation, 60)
     return simulation
 

@@ -120,7 +120,7 @@ def sudden_load(bed: Bed) -> dict[str, dict[str, Any]]:
     for title, solve in {
         "random, N_I = 10": Sweeps(criterion=FixedSweeps(10)),
         "random, N_I = (L/d)^2": Sweeps(criterion=FixedSweeps(bed.crossing)),
-        "accelerated": AcceleratedSweeps(criterion=MomentumCriterion(1e-4)),
+        "accelerated": AcceleratedSweeps(accuracy="exact", criterion=MomentumCriterion(1e-4)),
     }.items():
         simulation = copy.deepcopy(packing)
         simulation.solver = solve
@@ -144,7 +144,7 @@ def indeterminacy(bed: Bed, seed: int) -> dict[str, float]:
     problem = step_at_rest(bed, seed)
     grains = problem.pairs[:, 1] < bed.grains
     answers, row = [], {}
-    for name, solve in zip(NAMES, (Sweeps(max_sweeps=50_000), AcceleratedSweeps(max_sweeps=20_000))):
+    for name, solve in zip(NAMES, (Sweeps(max_sweeps=50_000), AcceleratedSweeps(accuracy="exact", max_sweeps=20_000))):
         solve.criterion = ResidualCriterion(1e-6)
         tries = [cold_forces(solve, problem, k) for k in range(6)]
         solved = [forces[grains] for forces, converged in tries if converged]

@@ -16,10 +16,8 @@ from column import MU, Column
 
 import rigidgrains as rg
 
-# By the bound on the mean overlap: the overlap that is left alone, and sweeps a step for 1000 grains, over-relaxed or
-# accelerated
-SETTINGS = {6e-3: (4e-3, 10, 6.5), 1e-3: (6e-4, 15, 12)}
-HIGH = 4000  # grains from which on extrapolation pays
+# By the bound on the mean overlap: the overlap that is left alone, and sweeps a step for 1000 grains
+SETTINGS = {6e-3: (4e-3, 6.5), 1e-3: (6e-4, 12)}
 # Until which part of the time overlaps are removed, and until which steps stay short; then it stands
 PUSHED, MOVING = 0.65, 0.72
 
@@ -31,10 +29,10 @@ def simulation(grains: int, bound: float) -> tuple[Column, rg.Simulation, list[t
     scene.add_grains(positions=column.position, radii=column.radius, density=1.0)
     scene.add_box(lower=(0, 0, 0), upper=(column.width, column.width, column.height + 5), open=["top"])
     size = grains / 1000.0
-    slack, plain, accelerated = SETTINGS[bound]
-    sweeps = round(accelerated * size**0.2 if grains > HIGH else plain * size**0.25)  # a higher column asks for more
+    slack, sweeps_of_1000 = SETTINGS[bound]
+    sweeps = round(sweeps_of_1000 * size**0.2)  # a higher column asks for more
     removed = 0.2 / size**0.25  # of an overlap in a step: what all layers gain together throws up the top
-    method = rg.AcceleratedSweeps if grains > HIGH else partial(rg.RelaxedSweeps, order="coloured", omega=1.5)
+    method = partial(rg.AcceleratedSweeps, accuracy="exact")
     push = method(criterion=rg.FixedSweeps(sweeps), gap=removed, slack=slack)
     keep = method(criterion=rg.FixedSweeps(sweeps))
     stand = method(criterion=rg.OverlapCriterion(3e-6), max_sweeps=2 * sweeps)

@@ -75,7 +75,9 @@ def settled(n: int, mu: float, seed: int = 0) -> ContactProblem:
     def make() -> ContactProblem:
         simulation = pressed(3, n, 0.0, seed)
         simulation.bodies.friction[:] = mu
-        simulation.solver = AcceleratedSweeps(criterion=MomentumCriterion(1e-4, residual=1e-6), max_sweeps=1000)
+        simulation.solver = AcceleratedSweeps(
+            accuracy="exact", criterion=MomentumCriterion(1e-4, residual=1e-6), max_sweeps=1000
+        )
         settle(simulation, 60, 0.0, loss=0.5)
         simulation.bodies.motion[:, :6] = 0.0
         return raised(simulation, 0.0)
@@ -146,7 +148,7 @@ def pressed(dimension: int, n: int, mu: float, seed: int) -> Simulation:
     way to go the share is d/2L: more would let a large packing creep, and no step of it would be one at rest.
     """
     order = "symmetric" if n <= 16_000 else "coloured"  # on all threads
-    soft, rigid = Sweeps(order=order, criterion=FixedSweeps(50)), AcceleratedSweeps(max_sweeps=500)
+    soft, rigid = Sweeps(order=order, criterion=FixedSweeps(50)), AcceleratedSweeps(accuracy="exact", max_sweeps=500)
     simulation = Simulation(box(dimension, n, mu, seed), dt=1.0, solver=soft, seed=seed)
     if not settle(simulation, 5000, 1e-5, loss=0.5 / n ** (1.0 / dimension)):
         raise RuntimeError(f"{n} grains in {dimension}D do not come to rest; allow more steps")
@@ -189,7 +191,7 @@ def pressed_chain(n: int) -> ContactProblem:
     scene.add_grains(name="chain", positions=place, radius=0.5, density=6.0 / math.pi)
     scene.add_plane("wall", point=(0, 0, 0), normal=(1, 0, 0))
     scene.add_force(grains="chain", force=(-1e-4, 0.0, 0.0), index=n - 1)
-    return raised(Simulation(scene, dt=1.0), 0.0)
+    return raised(Simulation(scene, dt=1.0, accuracy="exact"), 0.0)
 
 
 def diluted(dimension: int, mu: float) -> ContactProblem:
@@ -205,4 +207,4 @@ def diluted(dimension: int, mu: float) -> ContactProblem:
     scene.add_grains(positions=place, radius=0.5, density=1.0)
     scene.add_box(lower=np.zeros(dimension), upper=upper, open=["top"])
     scene.add_piston("piston", point=(1.0 + (side - 1) * rise) * up, normal=-up, mass=area, load=PRESSURE * area)
-    return raised(Simulation(scene, dt=1.0), 0.0)
+    return raised(Simulation(scene, dt=1.0, accuracy="exact"), 0.0)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .solve.accelerated import AcceleratedSweeps
     from .solve.criteria import (
         FixedSweeps,
+        FlowCriterion,
         GlobalCriterion,
         LocalCriterion,
         MomentumCriterion,
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
         Verdict,
     )
     from .solve.orders import Ordered, RandomBlocks
-    from .solve.relaxed import RelaxedSweeps
     from .solve.second_order import SecondOrder
     from .solve.sweeps import SolveReport, Sweeps
     from .study import Study, StudyError
@@ -74,6 +74,7 @@ _HOMES = {
     "Cohesion": "laws.cohesion",
     "DivergenceError": "simulation.stepper",
     "FixedSweeps": "solve.criteria",
+    "FlowCriterion": "solve.criteria",
     "Frame": "trajectory.frame",
     "GlobalCriterion": "solve.criteria",
     "History": "observe.history",
@@ -88,7 +89,6 @@ _HOMES = {
     "OverlapCriterion": "solve.criteria",
     "Progress": "observe.progress",
     "RandomBlocks": "solve.orders",
-    "RelaxedSweeps": "solve.relaxed",
     "Report": "simulation.report",
     "ResidualCriterion": "solve.criteria",
     "Restitution": "laws.restitution",
@@ -146,6 +146,7 @@ __all__ = [
     "Cohesion",
     "DivergenceError",
     "FixedSweeps",
+    "FlowCriterion",
     "Frame",
     "GlobalCriterion",
     "History",
@@ -160,7 +161,6 @@ __all__ = [
     "OverlapCriterion",
     "Progress",
     "RandomBlocks",
-    "RelaxedSweeps",
     "Report",
     "ResidualCriterion",
     "Restitution",

@@ -57,7 +57,8 @@ CRITERIA = {
 }
 ORDERS = ("random_sequential", "ordered", "random_blocks", "symmetric", "coloured")
 SOLVERS = {
-    "relaxed": 'method = "relaxed"',
+    "exact": 'accuracy = "exact"',
+    "fast": 'accuracy = "fast"',
     "second order": 'method = "second-order"',
     "symmetric, accelerated": 'method = "accelerated"\norder = "symmetric"',
     "hold": "hold = true",

@@ -15,6 +15,7 @@ from support.commands import called, process
 from support.scenes import SCENE
 
 from rigidgrains import Trajectory
+from rigidgrains.gallery import scene_text
 
 FIELDS = {
     "grains", "steps", "time", "contacts", "sweeps_mean", "converged_steps", "mean_overlap", "max_overlap",
@@ -242,3 +243,21 @@ def test_threads_that_are_none(cli, alone, monkeypatch):
     assert "1.5 is not a whole number" in cli("bench", "--threads", 1.5, check=2).stderr
     monkeypatch.setenv("RIGIDGRAINS_THREADS", "many")
     assert "RIGIDGRAINS_THREADS = many is no number" in cli("info", check=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--accuracy", "best"], "must be 'fast', 'balanced' or 'exact'"),
+        (["--accuracy", "fast", "--solver", "sweeps"], "--accuracy fast is a level of accelerated sweeps"),
+        (["--accuracy", "fast", "--rigid", "2"], "--accuracy fast is a level of accelerated sweeps"),
+        (["--solver", "relaxed"], "'relaxed' is gone"),
+        (["--accuracy", "fast", "--set", "solver.order=random"], "belongs to method = 'accelerated', not to 'sweeps'"),
+    ],
+)
+def test_an_accuracy_that_does_not_fit_is_told_in_one_line(cli, tmp_path, words, told):
+    (tmp_path / "drum.toml").write_text(scene_text("drum"))
+    done = cli("run", "drum.toml", "--steps", 1, *words, check=2)
+    assert told in " ".join(done.stderr.split())
+    assert done.stderr.strip().count("\n") == 0
+    assert not (tmp_path / "drum").exists()

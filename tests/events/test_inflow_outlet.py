@@ -192,7 +192,7 @@ def test_lists_after_a_change_are_those_of_a_fresh_search():
 
 @pytest.mark.parametrize(
     ("stop", "recycle", "method"),
-    [(1, None, "sweeps"), (150, None, "sweeps"), (151, "rain", "accelerated"), (260, "rain", "relaxed")],
+    [(1, None, "sweeps"), (150, None, "sweeps"), (151, "rain", "accelerated"), (260, "rain", "accelerated")],
 )
 def test_a_run_resumes_to_the_bit_in_mid_flow(tmp_path, stop, recycle, method):
     def make():

@@ -45,6 +45,8 @@ normal = [0, 1]
 [run]
 dt = 5e-4
 until = 0.3
+[solver]
+accuracy = "exact"
 [output]
 frame_every = 20
 """

@@ -16,7 +16,6 @@ from rigidgrains.simulation.stepper import DivergenceError
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps, LocalCriterion
 from rigidgrains.solve.orders import Coloured
-from rigidgrains.solve.relaxed import RelaxedSweeps
 from rigidgrains.solve.residual import natural_map, residual
 from rigidgrains.solve.sweeps import Sweeps
 from rigidgrains.solve.virtual_power import momentum_error
@@ -35,7 +34,6 @@ SOLVERS = {
     "random_blocks": exact(order="random_blocks"),
     "symmetric": exact(order="symmetric"),
     "coloured": exact(order="coloured"),
-    "relaxed": RelaxedSweeps(criterion=exact().criterion, max_sweeps=10_000),
     "accelerated": AcceleratedSweeps(criterion=exact().criterion, max_sweeps=10_000),
 }
 

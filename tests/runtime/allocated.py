@@ -27,12 +27,10 @@ from rigidgrains.runtime import memory, threads  # noqa: E402
 from rigidgrains.runtime.compiled import kernel  # noqa: E402
 from rigidgrains.solve.accelerated import AcceleratedSweeps  # noqa: E402
 from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion  # noqa: E402
-from rigidgrains.solve.relaxed import RelaxedSweeps  # noqa: E402
 from rigidgrains.solve.sweeps import Sweeps  # noqa: E402
 
 GRAINS = 20_000
 PLAIN = Sweeps(order="coloured", criterion=FixedSweeps(5))
-RELAXED = RelaxedSweeps(order="coloured", criterion=FixedSweeps(5))
 ACCELERATED = AcceleratedSweeps(criterion=MomentumCriterion(), max_sweeps=5)
 
 
@@ -78,5 +76,5 @@ if __name__ == "__main__":
     memory.LARGE = sys.maxsize  # mappings are not traced
     threads.PART = 2048  # what a part of a loop takes for itself does not depend on the number of grains
     more = {"array": lambda: np.zeros(GRAINS), "kernel": lambda: numbers(GRAINS)}
-    quiet = {"plain": asked(30), "accelerated": asked(30, solver=ACCELERATED), "relaxed": asked(30, solver=RELAXED)}
+    quiet = {"plain": asked(30), "accelerated": asked(30, solver=ACCELERATED)}
     print(json.dumps(quiet | {name: asked(2, task) for name, task in more.items()}))

@@ -20,7 +20,7 @@ def scene(**words):
 
 @pytest.mark.parametrize(
     ("name", "kind"),
-    [("sweeps", rg.Sweeps), ("accelerated", rg.AcceleratedSweeps), ("relaxed", rg.RelaxedSweeps)],
+    [("sweeps", rg.Sweeps), ("accelerated", rg.AcceleratedSweeps)],
 )
 def test_a_name_makes_the_solver(name, kind):
     """With the defaults of its method, and the gap policy of the scene, as on the command line."""
@@ -35,7 +35,8 @@ def test_a_name_makes_the_solver(name, kind):
 @pytest.mark.parametrize(
     ("solver", "match"),
     [
-        ("acelerated", r"'acelerated' is unknown; choose one of sweeps, accelerated, relaxed"),
+        ("acelerated", r"'acelerated' is unknown; choose one of sweeps, accelerated, second-order"),
+        ("relaxed", r"'relaxed' is gone: .* take 'accelerated'"),
         (rg.Sweeps, r"solver = Sweeps, a class, finds no forces; .*Sweeps\(\)"),
         (rg.FixedSweeps(3), r"FixedSweeps\(sweeps=3\) finds no forces; .*'accelerated'"),
         (5, "solver = 5 finds no forces"),

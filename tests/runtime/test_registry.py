@@ -106,7 +106,7 @@ def test_a_name_is_given_once(fruits, name, told):
 def test_names_are_those_that_files_have():
     """A name that is changed here must stay as an earlier one."""
     assert {registry.kind: sorted(registry) for registry in ALL} == {
-        "solver": ["accelerated", "relaxed", "second-order", "sweeps"],
+        "solver": ["accelerated", "second-order", "sweeps"],
         "order": ["coloured", "ordered", "parallel", "random", "random_blocks", "random_sequential", "symmetric"],
         "criterion": ["fixed", "flow", "global", "local", "momentum", "overlap", "residual", "rigid"],
         "contact law": ["Cohesion", "Restitution", "Rolling", "SpeedFriction", "StaticFriction"],
@@ -247,7 +247,7 @@ def test_newer_versions_are_refused_in_one_line():
 
 
 EARLIER = {
-    "method": ["Sweeps", "AcceleratedSweeps", "RelaxedSweeps", "SecondOrder"],
+    "method": ["Sweeps", "AcceleratedSweeps", "SecondOrder"],
     "order": ["Random", "RandomSequential", "Ordered", "RandomBlocks", "Symmetric", "Coloured", "Parallel"],
     "criterion": [
         "LocalCriterion", "GlobalCriterion", "FixedSweeps", "RigidSweeps", "ResidualCriterion", "MomentumCriterion",

@@ -33,7 +33,7 @@ def test_keys_of_one_method_are_fields_of_that_method_alone():
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        ({"method": "relaxed", "omega": 1.3, "max_sweeps": 70}, {"omega": 1.3, "max_sweeps": 70}),
+        ({"accuracy": "exact", "max_sweeps": 70}, {"accuracy": "exact", "max_sweeps": 70, "own": ("max_sweeps",)}),
         ({"method": "second-order", "warm": 4, "gap": "g"}, {"warm": 4, "gap": "g"}),
         ({"method": "sweeps", "gap": 0.3, "slack": 0.01, "sleep": True}, {"gap": 0.3, "slack": 0.01, "sleep": True}),
     ],

@@ -12,7 +12,6 @@ from rigidgrains import (
     AcceleratedSweeps,
     FixedSweeps,
     History,
-    RelaxedSweeps,
     RigidSweeps,
     Scene,
     SecondOrder,
@@ -189,7 +188,6 @@ def test_the_report_tells_what_unfinished_sweeps_are_like():
     ("solver", "name"),
     [
         (AcceleratedSweeps(), "accelerated sweeps"),
-        (RelaxedSweeps(), "relaxed sweeps"),
         (SecondOrder(), "the second-order method"),
     ],
 )
@@ -205,7 +203,7 @@ def test_the_report_tells_that_other_methods_are_no_springs(solver, name):
 
 def test_accelerated_sweeps_that_end_early_are_soft_but_no_springs():
     """Twenty sweeps through 60 disks; the warning and the verdict name no spring and no diffusion length of theirs."""
-    simulation = Simulation(column(60), dt=0.01, solver=AcceleratedSweeps(max_sweeps=20))
+    simulation = Simulation(column(60), dt=0.01, solver=AcceleratedSweeps(accuracy="exact", max_sweeps=20))
     report = simulation.run(steps=1)
     (warning,) = [text for text in report.warnings if text.startswith("soft")]
     assert warning == "soft: accelerated sweeps ended too early, raise max_sweeps or lower epsilon"

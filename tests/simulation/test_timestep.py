@@ -10,7 +10,7 @@ import pytest
 from support.builders import UP, exact, floor, grains, plane
 
 import rigidgrains as rg
-from rigidgrains import AutoStep, FixedSweeps, History, RelaxedSweeps, Scene, SceneError, Simulation, Sweeps
+from rigidgrains import AutoStep, FixedSweeps, History, Scene, SceneError, Simulation, Sweeps
 from rigidgrains.model.walls import Drive
 from rigidgrains.simulation import integrate
 from rigidgrains.simulation.timestep import Clock
@@ -261,9 +261,7 @@ def test_mistakes_of_a_program():
 
 def test_overlap_criterion_bounds_what_a_step_adds():
     """With g_pos overlaps grow in a step by what the criterion allows, on average over the candidates."""
-    simulation = Simulation(
-        poured("auto"), solver=RelaxedSweeps(order="symmetric", criterion=rg.OverlapCriterion(1e-4))
-    )
+    simulation = Simulation(poured("auto"), solver=Sweeps(order="symmetric", criterion=rg.OverlapCriterion(1e-4)))
     for _ in range(150):
         before = overlap(simulation)
         simulation.step()

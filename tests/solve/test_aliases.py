@@ -23,6 +23,7 @@ from rigidgrains.solve.names import from_words, words_of
 from rigidgrains.trajectory.checkpoint import pack, unpack
 
 VALUES = {"associated": True, "fallback": 7}
+EXACT = {"accuracy": "exact"}  # to which the fallback belongs
 
 
 @pytest.fixture
@@ -36,9 +37,9 @@ def silent():
 @pytest.mark.parametrize(("earlier", "name"), SETTINGS.items())
 def test_keywords_and_attributes(earlier, name):
     with pytest.warns(Renamed, match=f"'{earlier}' is now called '{name}'; please write '{name}'") as told:
-        solver = rg.AcceleratedSweeps(**{earlier: VALUES[name]})
+        solver = rg.AcceleratedSweeps(**EXACT, **{earlier: VALUES[name]})
     assert [notice.filename for notice in told] == [__file__]
-    assert solver == rg.AcceleratedSweeps(**{name: VALUES[name]})
+    assert solver == rg.AcceleratedSweeps(**EXACT, **{name: VALUES[name]})
     with pytest.warns(Renamed, match=earlier):
         assert getattr(solver, earlier) == VALUES[name]
     with pytest.warns(Renamed, match=earlier):
@@ -50,8 +51,8 @@ def test_keywords_and_attributes(earlier, name):
 @pytest.mark.parametrize(("earlier", "name"), SETTINGS.items())
 def test_keys_of_scenes(earlier, name):
     with pytest.warns(Renamed, match=earlier):
-        scene = rg.Scene(dimension=2, solver={earlier: VALUES[name]})
-    assert make_solver(scene.solver) == make_solver(Solver(**{name: VALUES[name]}))
+        scene = rg.Scene(dimension=2, solver=EXACT | {earlier: VALUES[name]})
+    assert make_solver(scene.solver) == make_solver(Solver(**EXACT, **{name: VALUES[name]}))
     assert scene.solver.given(name)
 
 
@@ -82,7 +83,7 @@ def test_solvers_of_the_laboratory(earlier, name):
 
 def test_files_of_earlier_versions(silent):
     """Settings of the solver and counts of the run, as they were written; nobody is told what nobody can change."""
-    simulation = rg.Simulation(triangular(3, 3), dt=1e-2, solver=rg.AcceleratedSweeps(**VALUES))
+    simulation = rg.Simulation(triangular(3, 3), dt=1e-2, solver=rg.AcceleratedSweeps(**EXACT, **VALUES))
     simulation.run(steps=2)
     simulation.tally.fallbacks = 3
     simulation.last_solve = dataclasses.replace(simulation.last_solve, fallback=5)
@@ -95,7 +96,7 @@ def test_files_of_earlier_versions(silent):
     back = unpack(arrays, json.dumps(words))
     assert words_of(back.solver) == words_of(simulation.solver)
     assert (back.tally, back.last_solve) == (simulation.tally, simulation.last_solve)
-    assert from_words(words["solver"]) == rg.AcceleratedSweeps(**VALUES)
+    assert from_words(words["solver"]) == rg.AcceleratedSweeps(**EXACT, **VALUES)
 
 
 @pytest.mark.parametrize(("earlier", "name"), CLASSES.items())
@@ -129,7 +130,7 @@ radius = 1.0
 
 
 def test_the_command_line_has_one_line_of_notice(tmp_path):
-    (tmp_path / "one.toml").write_text(SCENE.format(line="referee = 7"))
+    (tmp_path / "one.toml").write_text(SCENE.format(line='accuracy = "exact"\nreferee = 7'))
     said = rigidgrains(tmp_path, "run", "one.toml", "--quiet", code=0)
     assert said == "notice 'referee' is now called 'fallback'; please write 'fallback'\n"
     (tmp_path / "two.toml").write_text(SCENE.format(line="referee = -7"))

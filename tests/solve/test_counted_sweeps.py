@@ -126,11 +126,11 @@ def test_info_tells_convergence_where_it_was_asked(tmp_path):
     assert dict(trajectory_facts(outcome.trajectory))["converged"] == "12 of 12 steps"
 
 
-def test_the_drum_of_the_readme_says_so(tmp_path):
-    """The gallery's drum has 40 sweeps in every step."""
-    scene = tmp_path / "drum.toml"
-    scene.write_text(scene_text("drum"))
-    assert run_scene(scene, steps=3, output=tmp_path / "drum", progress=False).report.convergence() == NOT_ASKED
+def test_the_chain_of_the_gallery_says_so(tmp_path):
+    """It has 40 sweeps in every step."""
+    scene = tmp_path / "chain.toml"
+    scene.write_text(scene_text("chain"))
+    assert run_scene(scene, steps=3, output=tmp_path / "chain", progress=False).report.convergence() == NOT_ASKED
 
 
 def test_resumed_runs_go_on_counting(tmp_path):

@@ -185,7 +185,7 @@ def heavy(ratio: float, **solver: object) -> Simulation:
     scene.add_grains(count=30, radius=0.5, region=((0, 0), (5, 8)), density=4 / np.pi)
     scene.add_box(lower=(0, 0), upper=(5, 40), open=["top"])
     scene.add_piston("lid", point=(0, 12), normal=(0, -1), mass=ratio)
-    return Simulation(scene, dt=0.01, solver=AcceleratedSweeps(**solver))  # type: ignore[arg-type]
+    return Simulation(scene, dt=0.01, solver=AcceleratedSweeps(accuracy="exact", **solver))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("ratio", [1e3, 1e6])
@@ -270,7 +270,7 @@ def mixture(words: dict, **cell: object) -> Scene:
 @pytest.mark.parametrize("method", ["random", "accelerated"])
 def test_no_step_that_ends_early_gives_energy_by_torques_or_cells(words, cell, method, sweeps):
     """By the budget, which knows bodies and cell alone: contacts take energy, in every step."""
-    solver: Sweeps = AcceleratedSweeps(criterion=MomentumCriterion(0.0, 0.0, 0.0), max_sweeps=sweeps)
+    solver: Sweeps = AcceleratedSweeps(accuracy="exact", criterion=MomentumCriterion(0.0, 0.0, 0.0), max_sweeps=sweeps)
     if method == "random":
         solver = Sweeps(criterion=NEVER, max_sweeps=sweeps)
     simulation = Simulation(mixture(words, **cell), dt=0.01, solver=solver)
@@ -305,7 +305,7 @@ def test_what_converges_gives_no_energy(seed):
     scene = Scene(dimension=2, gravity=(0, -10), friction=0.3)
     scene.add_grains(count=60, radius=(0.4, 0.5), region=((0, 0), (8, 16)))
     scene.add_box(lower=(0, 0), upper=(8, 40), open=["top"])
-    simulation = Simulation(scene, dt=0.01, seed=seed)
+    simulation = Simulation(scene, dt=0.01, accuracy="exact", seed=seed)
     before = measure.energy(simulation)
     for _ in range(200):
         simulation.step()

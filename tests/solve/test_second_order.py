@@ -148,7 +148,6 @@ def test_scenes_ask_for_it():
         ({"sleep": True}, "sleep.*leaves contacts out of sweeps"),
         ({"associated": True}, "associated.*belongs to method = 'accelerated'"),
         ({"fallback": 100}, "fallback.*belongs to method = 'accelerated'"),
-        ({"omega": 1.2}, "omega.*belongs to method = 'relaxed'"),
         ({"warm": -1}, "warm"),
     ],
 )

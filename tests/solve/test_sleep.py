@@ -22,7 +22,6 @@ from rigidgrains.scene import Solver
 from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps, LocalCriterion
-from rigidgrains.solve.relaxed import RelaxedSweeps
 from rigidgrains.solve.sleep import clusters_of_bodies
 from rigidgrains.solve.sweeps import Sweeps
 
@@ -52,7 +51,6 @@ def run(bodies, steps, solver=Sweeps, **settings):
         (Sweeps, {"criterion": LocalCriterion(1e-3)}),
         (Sweeps, {"criterion": ResidualCriterion(1e-4)}),
         (Sweeps, {"order": "coloured"}),
-        (RelaxedSweeps, {}),
         (AcceleratedSweeps, {"criterion": MomentumCriterion(1e-3, 1e-4)}),
     ],
 )

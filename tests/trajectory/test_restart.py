@@ -345,8 +345,8 @@ SOLVERS = [
     rg.Sweeps(order=rg.Ordered(axis="-y"), criterion=rg.GlobalCriterion(1e-4), gap=0.3, slack=0.01),
     rg.Sweeps(order=rg.RandomBlocks(block=7), criterion=rg.FixedSweeps(12)),
     rg.Sweeps(rigidity=2.5),
-    rg.RelaxedSweeps(omega=1.2),
-    rg.AcceleratedSweeps(order="symmetric", fallback=7),
+    rg.AcceleratedSweeps(accuracy="fast", max_sweeps=70),
+    rg.AcceleratedSweeps(order="symmetric", accuracy="exact", fallback=7),
     rg.SecondOrder(warm=3),
 ]
 

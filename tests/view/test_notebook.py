@@ -86,7 +86,9 @@ def test_a_report_shows_its_numbers(run: Any) -> None:
     told = Cells(run.report._repr_html_()).rows
     assert told["time"] == "0.41 s in 41 steps of 10 ms"
     assert told["contacts"] == "2 carry a force, of 2 candidates"
-    assert told["converged"] == "41 of 41 steps"
+    assert told["accuracy"] == "balanced"
+    assert told["at rest"].endswith("steps, asked 0.1 % of the load; reached 0.00% in the last one")
+    assert "converged" not in told
     assert told["force on floor"] == "(0, -20) N"  # two disks of 1 kg at 10 m/s^2
     assert told[f"force on {NASTY}"] == "(0, 0) N"
     assert "2 grains" in run.report._repr_html_()
@@ -97,7 +99,7 @@ def test_a_simulation_shows_its_state(run: Any) -> None:
     told = Cells(html).rows
     assert "Simulation of 2 disks" in html
     assert told["radius"] == "1 m"
-    assert told["solver"].startswith("AcceleratedSweeps, order Coloured, MomentumCriterion(epsilon=0.01")
+    assert told["solver"] == "AcceleratedSweeps, order Coloured, accuracy balanced"
     assert told["walls"] == f"floor, {NASTY}"
     assert told["contacts"] == "2 carry a force, of 2 candidates"
     assert repr(run.simulation).startswith("<rigidgrains.simulation.")

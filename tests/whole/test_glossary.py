@@ -29,7 +29,7 @@ def test_no_word_is_explained_twice():
 
 
 @pytest.mark.parametrize(
-    "key", ["associated", "fallback", "sleep", "omega", "sort", "dt", "order", "criterion", "method"]
+    "key", ["associated", "fallback", "sleep", "accuracy", "sort", "dt", "order", "criterion", "method"]
 )
 def test_keys_of_scenes_that_it_names_are_keys(key):
     here = " ".join(row[0] for row in ROWS if len(row) == 5) + " ".join(row[1] for row in ROWS if len(row) == 3)

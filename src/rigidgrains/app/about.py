@@ -38,6 +38,8 @@ def scene_facts(path: Path) -> Rows:
     import numpy as np
 
     from ..scene import load_scene
+    from ..simulation.timestep import AutoStep
+    from ..solve.choose import level_of
 
     scene = load_scene(path)
     bodies = scene.build()
@@ -54,10 +56,11 @@ def scene_facts(path: Path) -> Rows:
         *((f"out of {one.name}", f"back into {one.recycle}" if one.recycle else "gone") for one in scene.outlet),
         ("friction", ", ".join(f"{mu:g}" for mu in np.unique(bodies.friction))),
         ("gravity", f"{gravity:g} m/s^2"),
-        ("solver", f"{_method(solver)}{solver.order} order, {solver.criterion} criterion, {_sweeps(solver)}"),
+        ("solver", f"{_method(solver)}{solver.order} order, {_asked(solver)}"),
     ]
     if scene.run.dt in ("auto", None):
-        rows.append(("time step", f"auto, pairs come closer by {scene.run.travel:g} radii at most"))
+        step = scene.run.time_step(level_of(scene.make_solver()))
+        rows.append(("time step", f"auto: {step.in_words()}" if isinstance(step, AutoStep) else f"{step:g} s"))
     else:
         rows.append(("time step", f"{scene.run.dt:g} s"))
         if gravity > 0.0 and bodies.count:
@@ -74,7 +77,7 @@ def trajectory_facts(path: Path) -> Rows:
     """What a trajectory holds, in one screen."""
     import numpy as np
 
-    from ..simulation.report import convergence
+    from ..simulation.report import outcome
     from ..trajectory.errors import reading
     from ..trajectory.reader import Trajectory
     from ..trajectory.resume import checkpoint_of
@@ -107,9 +110,7 @@ def trajectory_facts(path: Path) -> Rows:
         ]
         rows.append(("certificate", f"of the last frame: {_certificate(last, path)}"))
         if report := trajectory.report:
-            made = int(report["steps"])
-            asked = int(report.get("asked_steps", made))  # not in earlier files
-            rows.append(("converged", convergence(int(report["converged_steps"]), asked, made)))
+            rows += outcome(report)
             rows.append(("rigidity", str(report["rigidity"]["verdict"])))
             rows += [("stopped", str(report["stopped"]))] * bool(report["stopped"])
             rows += [("warning", text) for text in report["warnings"]]
@@ -140,6 +141,13 @@ def _content(trajectory: Trajectory) -> str:
 
 def _method(solver: Solver) -> str:
     return "" if solver.method == "sweeps" else f"{solver.method} sweeps, "
+
+
+def _asked(solver: Solver) -> str:
+    """What ends the sweeps of a step: a level of accuracy, or a criterion and a bound where those are given."""
+    own = [f"{solver.criterion} criterion"] if solver.method != "accelerated" or solver.given("criterion") else []
+    own += [_sweeps(solver)] if solver.method != "accelerated" or solver.given("max_sweeps") else []
+    return ", ".join(([f"accuracy {solver.accuracy}"] if solver.method == "accelerated" else []) + own)
 
 
 def _sweeps(solver: Solver) -> str:

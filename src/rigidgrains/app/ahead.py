@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..contacts.problem import ContactProblem
 from ..detect.colours import Colouring
 from ..model.columns import INV, M_N, M_T, MU, N_X, V_X
 from ..solve.accelerated import AcceleratedSweeps
+from ..solve.sweeps import SolveReport
 
 
 def squeezed(contacts: int = 9) -> ContactProblem:
@@ -30,7 +33,10 @@ def squeezed(contacts: int = 9) -> ContactProblem:
 
 
 def main() -> None:
-    AcceleratedSweeps().solve(squeezed(), np.random.default_rng(0))
+    """By the default: a step in motion, and one at rest."""
+    solver, last = AcceleratedSweeps(), SolveReport(sweeps=0, updates=0, converged=True, mean_force=0.0)
+    for step in (last, replace(last, travel=0.0)):
+        solver.for_step(step).solve(squeezed(), np.random.default_rng(0))
 
 
 if __name__ == "__main__":

@@ -338,7 +338,8 @@ def _chosen(method: str, settings: Solver) -> Solver:
     known, method = get_args(Solver.model_fields["method"].annotation), current(method)
     if method not in known:
         raise ValueError(f"--solver {method} is unknown; choose one of {', '.join(known)}")
-    return settings if method == settings.method else Solver(method=method, gap=settings.gap, slack=settings.slack)
+    kept = {name: getattr(settings, name) for name in ("gap", "slack") if settings.given(name)}
+    return settings if method == settings.method else Solver(method=method, **kept)
 
 
 def _check_end(until: float | None, steps: int | None) -> None:

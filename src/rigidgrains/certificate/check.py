@@ -9,7 +9,7 @@ import numpy as np
 
 from ..trajectory.frame import Frame
 from ..trajectory.reader import Trajectory
-from . import balance, coefficients, figures, flow, geometry, laws
+from . import asked, balance, coefficients, figures, flow, geometry, laws
 from .checksum import check_sum
 from .links import Links
 from .overlap import Overlaps
@@ -24,6 +24,7 @@ def check(frame: Frame, *, tolerance: float = TOLERANCE, extra: Iterable[Check] 
     2. Overlaps at the positions of the frame.
     3. Laws that hold to rounding: geometry, driven walls, cone, momentum, energy, stored figures.
     4. Laws that hold to the accuracy of the sweeps, accepted up to `tolerance` of the forces.
+    5. Where those do not hold: what the step was asked in their place.
 
     A frame that no step led to, or without contacts, is held against what it has.
     """
@@ -64,6 +65,9 @@ def _check(frame: Frame, tolerance: float, extra: Iterable[Check]) -> Certificat
                 *balanced,
                 *laws.settled(links, miss, tolerance),
             ]
+            if not all(check.passed for check in checks):
+                met, note = asked.check(links, miss)
+                checks, notes = checks + met, notes + ([note] if note else [])
             if coefficients.unknown(links):
                 unchecked.append("what laws of the run's own wrote: friction, gaps to close and attraction as stored")
             doubt = laws.doubt(links)

@@ -11,14 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 TOLERANCE = 5e-3  # of the force: twice what a local criterion of 1e-3 was seen to leave at the worst contact
-EXACT, SWEEPS = "exact", "sweeps"
+EXACT, SWEEPS, ASKED = "exact", "sweeps", "asked"
 
 
 @dataclass(frozen=True)
 class Check:
     """One law and how far the frame is from it.
 
-    kind      : "exact" for laws that hold to rounding whatever the sweeps, "sweeps" for those that sweeps approach
+    kind      : "exact" for laws that hold to rounding whatever the sweeps, "sweeps" for those that sweeps approach,
+                "asked" for what the step was asked in place of those
     violation : the largest, relative to `scale`; tolerance : up to which it is accepted
     failures  : how many contacts, grains or numbers are beyond it
     worst     : where the largest is, and the values there
@@ -39,7 +40,8 @@ class Check:
     def __str__(self) -> str:
         measured = f"{self.violation:.2g} of {self.scale}, accepted {self.tolerance:.2g}" if self.scale else ""
         number = f" in {self.failures:,} places" if self.failures > 1 else ""
-        parts = ["ok" if self.passed else f"VIOLATED{number}", measured]
+        missed = f"{'beyond it' if self.kind == SWEEPS else 'VIOLATED'}{number}"
+        parts = ["ok" if self.passed else missed, measured]
         if not self.passed or self.kind == SWEEPS:  # how well the sweeps did, and where worst
             parts.append(self.worst)
         return "; ".join(part for part in parts if part)
@@ -80,12 +82,18 @@ class Certificate:
 
     @property
     def passed(self) -> bool:
+        """Whether every law holds to its tolerance: the frame is certified."""
         return not self.failed
 
     @property
     def violated(self) -> bool:
-        """True when a law fails that holds whatever the sweeps; else a frame that fails is only not settled."""
-        return any(check.kind == EXACT for check in self.failed)
+        """Whether a law fails that holds whatever the sweeps, or the step has not met what it was asked."""
+        return any(check.kind != SWEEPS for check in self.failed)
+
+    @property
+    def within(self) -> bool:
+        """Whether laws that sweeps approach are met no better than the step was asked to."""
+        return bool(self.failed) and not self.violated
 
     @property
     def accuracy(self) -> float:
@@ -97,8 +105,11 @@ class Certificate:
     def verdict(self) -> str:
         if broken := [check.name for check in self.failed if check.kind == EXACT]:
             return f"violated: {', '.join(broken)}"
-        if loose := [f"{check.name} {check.violation:.1g}" for check in self.failed]:
-            return f"not settled: {', '.join(loose)}"
+        loose = ", ".join(f"{check.name} {check.violation:.1g}" for check in self.failed if check.kind == SWEEPS)
+        if self.violated:
+            return f"violated: {loose}, and what was asked is not met"
+        if loose:
+            return f"within what was asked: {loose}"
         if "signorini" not in {check.name for check in self.checks}:
             return "in order; no contact forces to certify"
         return f"certified to {ceiling(self.accuracy) if self.accuracy > 0.0 else 'rounding'}"
@@ -129,7 +140,8 @@ class Certificate:
 
     def as_dict(self) -> dict[str, Any]:
         """All of it in plain words and numbers, ready for JSON; a number that is not finite becomes None."""
-        words = asdict(self) | {"passed": self.passed, "verdict": self.verdict, "accuracy": self.accuracy}
+        words = asdict(self) | {"passed": self.passed, "within": self.within, "violated": self.violated}
+        words |= {"verdict": self.verdict, "accuracy": self.accuracy}
         words["checks"] = [asdict(check) | {"passed": check.passed} for check in self.checks]
         return dict(_plain(words))
 
@@ -158,24 +170,20 @@ def counted(name: str, faults: list[str]) -> Check:
 
 def summary(certificates: list[Certificate]) -> str:
     """One line about all frames."""
-    failed = [certificate for certificate in certificates if not certificate.passed]
-    if failed:
-        violated = sum(any(check.kind == EXACT for check in certificate.failed) for certificate in failed)
-        parts = [
-            f"{number} {word}"
-            for number, word in ((violated, "violated"), (len(failed) - violated, "not settled"))
-            if number
-        ]
-        return (
-            f"{' and '.join(parts)} of {_frames(len(certificates))}; the first: {failed[0].title}, {failed[0].verdict}"
-        )
-    settled = [certificate for certificate in certificates if certificate.verdict.startswith("certified")]
-    if not settled:
-        return f"{_frames(len(certificates))} in order; no contact forces to certify"
-    accuracy = max(certificate.accuracy for certificate in settled)
-    worst = ceiling(accuracy) if accuracy > 0.0 else "rounding"
-    rest = len(certificates) - len(settled)
-    return f"{_frames(len(settled))} certified to {worst}" + (f", {rest} in order without forces" if rest else "")
+    certified = [certificate for certificate in certificates if certificate.verdict.startswith("certified")]
+    within = [certificate for certificate in certificates if certificate.within]
+    violated = [certificate for certificate in certificates if certificate.violated]
+    rest = len(certificates) - len(certified) - len(within) - len(violated)
+    accuracy = max((certificate.accuracy for certificate in certified), default=0.0)
+    counts = (
+        (len(violated), "violated"),
+        (len(certified), f"certified to {ceiling(accuracy) if accuracy > 0.0 else 'rounding'}"),
+        (len(within), "within what was asked"),
+        (rest, "in order without forces" if certified or within else "in order; no contact forces to certify"),
+    )
+    told = [f"{number} {word}" for number, word in counts if number]
+    first = f"; the first: {violated[0].title}, {violated[0].verdict}" if violated else ""
+    return f"{_frames(len(certificates))}: {', '.join(told)}{first}"
 
 
 def ceiling(number: float) -> str:

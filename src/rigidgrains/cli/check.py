@@ -12,7 +12,7 @@ from .words import Dashed, Switch, Threads, app, frame_number, out, plain, print
 if TYPE_CHECKING:
     from ..certificate import Certificate
 
-VIOLATED, NOT_SETTLED = 1, 4
+VIOLATED = 1
 
 
 @app.command
@@ -27,8 +27,8 @@ def check(
 ) -> None:
     """Hold the frames of a trajectory against the laws, from the stored numbers alone.
 
-    Ends with 0 if all frames are certified, 1 if a law is violated, 2 if the file cannot be checked, 4 if nothing is
-    wrong but that sweeps have ended too early for the tolerance.
+    A frame is certified, within what its step was asked, or violated. Ends with 1 if one is violated, 2 if the file
+    cannot be checked, else with 0.
 
     Parameters
     ----------
@@ -61,26 +61,27 @@ def check(
     except TrajectoryError as problem:
         refuse(str(problem))
     passed = all(certificate.passed for certificate in certificates)
+    violated = any(certificate.violated for certificate in certificates)
     if json:
         from json import dumps
 
         frames_told = [certificate.as_dict() for certificate in certificates]
-        told = {"file": str(file), "passed": passed, "verdict": summary(certificates), "frames": frames_told}
-        print(dumps(told))
+        told = {"file": str(file), "passed": passed, "violated": violated, "verdict": summary(certificates)}
+        print(dumps(told | {"frames": frames_told}))
     else:
         out.print(
-            f"[bold {'green' if passed else 'red'}]{plain(file)}[/]: {plain(summary(certificates))}", soft_wrap=True
+            f"[bold {'red' if violated else 'green'}]{plain(file)}[/]: {plain(summary(certificates))}", soft_wrap=True
         )
-    if not passed:
-        sys.exit(VIOLATED if any(certificate.violated for certificate in certificates) else NOT_SETTLED)
+    if violated:
+        sys.exit(VIOLATED)
 
 
 def _print(certificate: Certificate, *, full: bool) -> None:
-    """A line; with all laws if a single frame was asked for, with those that are violated else."""
+    """A line; with all laws if a single frame was asked for, else with those that fail where a law is violated."""
     if full:
         print_rows(certificate.rows())
         return
-    colour = "" if certificate.passed else "[red]"
+    colour = "[red]" if certificate.violated else ""
     out.print(f"{plain(certificate.title)}: {colour}{plain(certificate.verdict)}", soft_wrap=True)
-    if certificate.failed:
+    if certificate.violated:
         print_rows([(f"  {broken.name}", str(broken)) for broken in certificate.failed])

@@ -41,7 +41,7 @@ def compare(
     source
         A scene in TOML, a problem in FCLIB's HDF5 format, or a folder of them.
     solvers
-        Names with commas between them: random, symmetric, coloured, relaxed, accelerated,
+        Names with commas between them: random, symmetric, coloured, accelerated,
         associated (accelerated, for a packing that is known to carry its load), random_blocks, random_sequential,
         ordered, parallel, second-order (without a sweep); for problem files random, symmetric, accelerated,
         second-order.

@@ -63,7 +63,7 @@ def run(
     seed
         Seed of all random numbers; wins over the scene's.
     solver
-        Method to find the forces, with its defaults: sweeps, accelerated, relaxed or second-order; wins over the
+        Method to find the forces, with its defaults: sweeps, accelerated or second-order; wins over the
         scene's.
     accuracy
         What a step is asked: fast, balanced or exact; wins over the scene's.
@@ -93,6 +93,12 @@ def run(
     from ..scene import SceneError
 
     use_threads(threads)
+    if accuracy is not None and solver not in (None, "accelerated"):
+        refuse(f"--accuracy {accuracy} is a level of accelerated sweeps, not of --solver {solver}; give one of them")
+    if accuracy is not None and rigid is not None:
+        refuse(
+            f"--accuracy {accuracy} is a level of accelerated sweeps, and --rigid counts plain ones; give one of them"
+        )
     try:
         outcome = run_scene(
             scene,

@@ -26,7 +26,6 @@ LOOKS = {
     "random": ("#222222", "o"),
     "symmetric": ("#56b4e9", "s"),
     "coloured": ("#009e73", "^"),
-    "relaxed": ("#e69f00", "D"),
     "accelerated": ("#d55e00", "v"),
     "second-order": ("#0072b2", "*"),
 }

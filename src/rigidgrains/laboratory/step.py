@@ -13,21 +13,19 @@ from ..solve.criteria import Verdict
 from ..solve.kernels.factory import apply_forces
 from ..solve.orders import ORDERS, Order
 from ..solve.pace import Pace
-from ..solve.relaxed import RelaxedSweeps
 from ..solve.residual import residual
 from ..solve.sweeps import LOOK, SolveReport, Sweeps
 from ..solve.virtual_power import momentum_error
 from .case import MET, SECOND_ORDER, Array, Log, Trial
 from .recheck import check_step
 
-USUAL = ("random", "symmetric", "coloured", "relaxed", "accelerated")
+USUAL = ("random", "symmetric", "coloured", "accelerated")
 STRICTER = 0.01  # FCLIB's residual that the second-order method is asked for, over the tolerance
 
 
 def known_solvers() -> dict[str, Sweeps]:
     """By name: every order with plain sweeps, and what goes beyond them."""
     return {name: Sweeps(order=name) for name in ORDERS} | {
-        "relaxed": RelaxedSweeps(),
         "accelerated": AcceleratedSweeps(),
         "associated": AcceleratedSweeps(associated=True),
     }

@@ -90,7 +90,7 @@ def settle(grains: int, steps: int, seed: int) -> Simulation:
     scene.add_grains(count=grains, radius=(0.4, 0.6), density=4.0 / math.pi, region=((0, 0), (width, 1.3 * tall)),
                      placement="dense", seed=seed)  # fmt: skip
     scene.add_box(lower=(0, 0), upper=(width, 3.0 * tall), open=["top"])
-    simulation = Simulation(scene, dt=DT, seed=seed)
+    simulation = Simulation(scene, dt=DT, accuracy="exact", seed=seed)
     motion = simulation.bodies.motion
     for step in range(steps):
         simulation.step()

@@ -52,7 +52,7 @@ def random_packing(dimension: int, across: int, height: int, seed: int) -> Simul
     motion[:grains, up] = -rate * bodies.position[:, up]  # as a whole: a piston alone would take long
     motion[grains + 1, up] = -rate * rows * SITE
     simulation.run(steps=CLOSING * height)
-    simulation.solver = AcceleratedSweeps()
+    simulation.solver = AcceleratedSweeps(accuracy="exact")
     bodies.walls[1].load *= 0.1 * height  # else tall packings would take long to settle
     for step in range(SETTLING):
         simulation.step()
@@ -74,7 +74,7 @@ def crystal(dimension: int, across: int, layers: int) -> Simulation:
         position[rows, up] = 0.5 + rise * layer
     radius = np.full(len(position), 0.5)
     bodies = boxed(dimension, position, radius, WIDE * across, 1.0 + rise * (layers - 1), 0.0)
-    return relaxed(Simulation(bodies, dt=1.0))
+    return relaxed(Simulation(bodies, dt=1.0, accuracy="exact"))
 
 
 def boxed(dimension: int, position: Array, radius: Array, across: float, height: float, friction: float) -> Bodies:

@@ -149,7 +149,7 @@ def settle(grains: int) -> Bodies:
     scene.add_plane("floor", point=(0, 0), normal=(0, 1))
     scene.add_plane("left", point=(0, 0), normal=(1, 0))
     scene.add_plane("right", point=(width, 0), normal=(-1, 0))
-    simulation = Simulation(scene, dt=0.03)
+    simulation = Simulation(scene, dt=0.03, accuracy="exact")
     for step in range(300):
         simulation.step()
         if step > 150:

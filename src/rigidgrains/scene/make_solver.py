@@ -21,7 +21,7 @@ def make_solver(settings: Solver) -> Sweeps:
     order: Order = NAMED_ORDERS[settings.order](**_own(NAMED_ORDERS[settings.order], settings))
     criterion: Criterion = CRITERIA[settings.criterion](**_own(CRITERIA[settings.criterion], settings))
     own = _own(METHODS[settings.method], settings)
-    if settings.accuracy is not None:
+    if settings.method == "accelerated":
         own["own"] = tuple(name for name in LEVEL if any(settings.given(key) for key in KEYS.get(name, (name,))))
     return METHODS[settings.method](**own | {"order": order, "criterion": criterion})
 

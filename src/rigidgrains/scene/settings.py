@@ -39,6 +39,7 @@ from .values import (
 
 if TYPE_CHECKING:
     from ..simulation.timestep import AutoStep
+    from ..solve.accuracy import Accuracy
 
 RANGES: dict[str, Any] = {
     "any": Coefficient, "not negative": NotNegative, "positive": Positive, "fraction": Fraction,
@@ -154,7 +155,7 @@ class Run(Section):
     dt: TimeStep | None = Field(
         default=None,
         description="the time step (s), or 'auto' for as long as motion allows; if absent also no longer than a fall "
-        "through a hundredth of a diameter takes",
+        "through a hundredth of a diameter takes (a four-hundredth with accuracy = 'exact')",
     )
     until: Positive | None = Field(default=None, description="time at which to stop (s)")
     steps: Count | None = Field(default=None, description="number of steps after which to stop")
@@ -163,7 +164,9 @@ class Run(Section):
         default=None, description="stop when no grain or piston was faster for ten steps (m/s)"
     )
     travel: TravelFraction = Field(
-        default=0.1, description="auto: how far a pair may come closer in a step beyond touching, over the least radius"
+        default=0.1,
+        description="auto: how far a pair may come closer in a step beyond touching, over the least radius; with "
+        "accuracy = 'fast' and no dt 1",
     )
     dt_max: Positive | None = Field(default=None, description="auto: the longest step (s)")
     dt_min: Positive | None = Field(default=None, description="auto: the shortest step (s)")
@@ -176,14 +179,15 @@ class Run(Section):
         if self.dt_min is not None and self.dt_max is not None and self.dt_min > self.dt_max:
             yield self.wrong("dt_min", f"must not be more than dt_max = {self.dt_max:g}; swap them")
 
-    def time_step(self) -> float | AutoStep:
-        """What a simulation takes as dt."""
+    def time_step(self, level: Accuracy) -> float | AutoStep:
+        """What a simulation takes as dt; where nobody chooses one, by the level of accuracy."""
         if self.dt not in ("auto", None):
             return float(self.dt)
-        from ..simulation.timestep import DROP, AutoStep
+        from ..simulation.timestep import AutoStep
 
-        drop = DROP if self.dt is None else math.inf
-        return AutoStep(self.travel, self.dt_max or math.inf, self.dt_min or 0.0, drop=drop)
+        step = AutoStep(self.travel) if self.dt == "auto" else AutoStep.of(level)
+        travel = self.travel if self.given("travel") else step.travel
+        return AutoStep(travel, self.dt_max or math.inf, self.dt_min or 0.0, drop=step.drop)
 
 
 ORDERS = Literal["random", "random_sequential", "ordered", "random_blocks", "symmetric", "coloured", "parallel"]
@@ -205,11 +209,11 @@ class Solver(Section):
     # A key reaches the solver, its order or its criterion by its name: fields of those classes are called the same.
 
     method: Annotated[
-        Literal["sweeps", "accelerated", "relaxed", "second-order"],
+        Literal["sweeps", "accelerated", "second-order"],
         BeforeValidator(lambda name: current(name) if isinstance(name, str) else name),
     ] = Field(
         default="accelerated",
-        description="extrapolated sweeps, plain or over-relaxed ones, or interior point and Newton steps; plain ones "
+        description="extrapolated sweeps, plain ones, or interior point and Newton steps; plain ones "
         "are the default where an order is given, or a criterion of plain sweeps: local, global, fixed, rigid",
     )
     order: ORDERS = Field(
@@ -220,7 +224,8 @@ class Solver(Section):
     )
     block: Count = Field(default=4096, description="random_blocks: contacts per block")
     criterion: CRITERIA = Field(
-        default="momentum", description="when sweeps may end; local is the default of other methods"
+        default="momentum",
+        description="when sweeps may end; by default the accuracy says it, and local is the default of other methods",
     )
     epsilon: Positive = Field(
         default=1e-2,
@@ -231,28 +236,29 @@ class Solver(Section):
     contact: Positive = Field(
         default=2.5e-3, description="momentum: what a single contact may miss its force by, over |R| + <|R|>"
     )
-    omega: Annotated[float, Field(ge=1.0, lt=2.0), Of("relaxed")] = Field(
-        default=1.4, description="relaxed: by how much changes grow"
-    )
     delta: NotNegative | None = Field(default=None, description="local: change of a force that never matters (N)")
     sweeps: Count | None = Field(default=None, description="fixed: number of sweeps in each time step")
     rigidity: Positive = Field(default=2.0, description="rigid: diffusion length over the extent of each cluster")
     max_sweeps: Count = Field(
-        default=5000, description="most sweeps in one time step; second-order: iterations, 500 by default"
+        default=5000,
+        description="most sweeps in one time step; accelerated: by default the accuracy says it; second-order: "
+        "iterations, 1000 by default",
     )
     warm: Annotated[Whole, Of("second-order")] = Field(
         default=0, description="second-order: sweeps that come first in each step"
     )
     gap: GapPolicy = Field(
-        default="g_pos", description="gap in the law: open gaps only, overlaps too, or a part of them (0 to 1)"
+        default="g_pos",
+        description="gap in the law: open gaps only, overlaps too, or a part of them (0 to 1); accelerated: by default "
+        "the accuracy says it",
     )
     slack: Fraction = Field(default=0.0, description="overlap that is left alone where gap removes it (mean radii)")
 
     sleep: bool = Field(default=False, description="leave clusters at rest out of the sweeps until they are disturbed")
-    accuracy: Annotated[Literal["fast", "balanced", "exact"] | None, Of("accelerated")] = Field(
-        default=None,
+    accuracy: Annotated[Literal["fast", "balanced", "exact"], Of("accelerated")] = Field(
+        default="balanced",
         description="accelerated: ask little of steps while grains move and much where they are still; criterion, "
-        "max_sweeps, gap and slack that are given besides win",
+        "max_sweeps, gap and slack that are given besides win, each by itself",
     )
     associated: bool = Field(
         default=False,
@@ -318,6 +324,12 @@ class Solver(Section):
             yield self.wrong("associated", "belongs to method = 'accelerated' with order = 'coloured'; remove it")
         if self.fallback and self.method != "accelerated":
             yield self.wrong("fallback", f"belongs to method = 'accelerated', not to '{self.method}'; remove it")
+        if self.method == "accelerated" and self.fallback and self.accuracy != "exact":
+            yield self.wrong(
+                "fallback",
+                f"takes over steps that sweeps do not solve, and accuracy = '{self.accuracy}' carries them over; take "
+                "accuracy = 'exact'",
+            )
         for key, asked in (
             ("associated", self.associated),
             ("fallback", self.method == "accelerated" and self.fallback),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.bodies import Bodies
-from ..model.columns import INV_MASS, INV_SPIN, R_N, R_T, S_X, S_Y, S_Z, V_X, V_Y, V_Z, X, Y, Z
+from ..model.columns import GAP, INV_MASS, INV_SPIN, R_N, R_T, S_X, S_Y, S_Z, V_X, V_Y, V_Z, X, Y, Z
 from ..model.vectors import to_image
 from ..runtime.compiled import kernel
 
@@ -82,6 +82,11 @@ def forces_on_all_walls(bodies: Bodies, contacts: Contacts) -> Array:
     return out
 
 
+def returned_energy(contacts: Contacts, part: float, slack: float) -> float:
+    """J, that contacts give as a step removes a part of their overlaps beyond the slack (m): R_n times the way."""
+    return float(_returned(contacts.geometry[: contacts.count], contacts.forces, part, slack))
+
+
 def cell_figures(bodies: Bodies, contacts: Contacts) -> dict[str, float]:
     """Volume of the periodic cell (m^3, m^2 in 2D), packing fraction, pressure and shear stress xy (Pa, N/m in 2D).
 
@@ -111,6 +116,15 @@ def loads(bodies: Bodies, contacts: Contacts) -> Array:
     load = np.zeros(bodies.count)
     _add_loads(contacts.pairs, contacts.normal_force, load)
     return load
+
+
+@kernel
+def _returned(geometry, forces, part, slack):
+    """Sum of R_n times the part of the overlap that goes."""
+    energy = 0.0
+    for c in range(len(forces)):
+        energy -= forces[c, R_N] * part * min(geometry[c, GAP] + slack, 0.0)
+    return energy
 
 
 @kernel

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+import math
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from ..runtime.version import __version__
+from ..solve.accuracy import LEVELS, STRICT
 from ..solve.aliases import FIGURES, with_earlier_names
+from ..solve.criteria import in_words
 from . import figures
 from .rigidity import rigidity
-from .tally import Tally
+from .tally import PATIENCE, Tally
 
 if TYPE_CHECKING:
     from .simulation import Simulation
@@ -21,6 +24,7 @@ __all__ = ["Report", "Tally"]
 LARGE_DISPLACEMENT = 0.1  # of a radius in one step: the neglected turn of the normals is no longer small
 LARGE_OVERLAP = 0.05  # of the mean radius
 LARGE_LOSS = 0.01  # of the energy, by blows that a step met without rebound
+CARRYING = [name for name, level in LEVELS.items() if level.carries]
 NOT_ASKED = "not asked: sweeps were given, forces not tested"
 
 
@@ -39,9 +43,15 @@ class Report:
     outlets    : for each, grains and mass (kg) that left, and grains per second from the first to the last
     cell       : volume, packing fraction and pressure of a periodic cell, empty without one
     converged_steps : that met the criterion, of the asked_steps; steps with a given number of sweeps are not asked
-    accuracy   : the level of accuracy, empty where every step was asked the same
+    accuracy   : the level of accuracy, empty for methods that have none
+    asked      : what it asks of grains in motion and at rest, in words
+    reached    : momentum errors of steps: in motion (geometric mean, largest) and at rest (the last); None without any
     carried_steps : that ended after as many sweeps as it allows, with what is left carried over; not among asked_steps
-    still_steps : after which grains were still, by its measure
+    still_steps : that were asked what grains at rest are; still_carried_steps : of those, carried over
+    unsettled_steps : at rest, that came after ten others on end and still missed more than 1 % of the load
+    waiting_steps : the last ones on end, at rest, that missed more than 1 % of the load
+    returned_energy : J, that contacts gave where overlaps were removed
+    step_rule  : by what steps were bounded, where dt was not given
     sweeps_unit : what `sweeps_mean` and `sweeps_max` count
     fallback_steps : that went to the second-order method since sweeps did not solve them
     weakened_steps : that ended early with forces made weaker, so that they give no energy
@@ -85,8 +95,15 @@ class Report:
     lost_share: float = 0.0
     sweeps_unit: str = "sweeps"
     accuracy: str = ""
+    asked: dict[str, str] = field(default_factory=dict)
+    reached: dict[str, float | None] = field(default_factory=dict)
     carried_steps: int = 0
     still_steps: int = 0
+    still_carried_steps: int = 0
+    unsettled_steps: int = 0
+    waiting_steps: int = 0
+    returned_energy: float = 0.0
+    step_rule: str = ""
 
     @classmethod
     def of(cls, simulation: Simulation) -> Report:
@@ -107,9 +124,16 @@ class Report:
             converged_steps=tally.converged,
             fallback_steps=tally.fallbacks,
             weakened_steps=tally.weakened,
-            accuracy=getattr(simulation.solver, "accuracy", None) or "",
+            accuracy=getattr(simulation.solver, "accuracy", ""),
+            asked=asked_of(simulation.solver),
+            reached={"motion": tally.flow_error, "motion_most": tally.flow_most or None, "rest": tally.rest_error},
             carried_steps=tally.carried,
             still_steps=tally.still,
+            still_carried_steps=tally.still_carried,
+            unsettled_steps=tally.unsettled,
+            waiting_steps=tally.waiting,
+            returned_energy=tally.returned,
+            step_rule="" if simulation.auto is None else simulation.auto.in_words(),
             exhausted_steps=tally.exhausted,
             asked_steps=simulation.steps - tally.not_asked,
             lost_share=tally.lost_share,
@@ -146,6 +170,11 @@ class Report:
                 f"{missed} of {self.asked_steps} steps ended before the criterion was met"
                 f"{' (max_sweeps reached)' if sweeps else ''}: forces are approximate there; {remedy}"
             )
+        if self.waiting_steps > PATIENCE:
+            yield (
+                f"the last {self.waiting_steps} steps, at rest, miss more than 1 % of the load: forces are "
+                "approximate; take accuracy = 'exact', or a smaller dt"
+            )
         if self.weakened_steps:
             yield (
                 f"in {self.weakened_steps} steps contact forces would have given energy, and were made weaker: bodies "
@@ -168,11 +197,14 @@ class Report:
                 f"grains were struck more often within a step than can be followed; {self._fewer_blows(auto)}"
             )
         meter = self.rigidity
-        if meter["verdict"] == "soft" and not meter["plain"]:
+        soft = (
+            meter["verdict"] == "soft" and self.accuracy not in CARRYING
+        )  # there steps at rest go on in the next ones
+        if soft and not meter["plain"]:
             missing = meter["momentum_error"]
             told = "" if missing is None else f"{missing:.0%} of the load did not arrive within the last step; "
             yield f"soft: {told}{meter['solver']} ended too early, raise max_sweeps or lower epsilon"
-        elif meter["verdict"] == "soft":
+        elif soft:
             yield (
                 f"soft: {meter['sweeps']:.0f} sweeps a step carry information {meter['diffusion_length']:.2g} m "
                 f"through a cluster of {meter['extent']:.2g} m, as if grains were springs of "
@@ -188,7 +220,9 @@ class Report:
         return "use a smaller dt_max" if auto.shortest == 0.0 else f"use a dt_min below {auto.shortest:g} s"
 
     def _shorter(self, dt: float, auto: AutoStep | None) -> str:
-        """What keeps normals from turning; nothing where dt = "auto" does: it bounds how far pairs come, not grains."""
+        """What keeps normals from turning; nothing where steps are chosen: they bound how far pairs come."""
+        if auto is not None and auto.drop < math.inf:
+            return ""  # steps of the level of accuracy
         if auto is None:
             return f"use a dt below {dt * LARGE_DISPLACEMENT / self.max_displacement_over_radius:.1g} s"
         if auto.travel > LARGE_DISPLACEMENT:
@@ -199,10 +233,31 @@ class Report:
         return f"{self.dt:g}" if self.dt_range is None else "{:.3g} to {:.3g}".format(*self.dt_range)
 
     def convergence(self) -> str:
-        """How many steps have met the criterion, in words."""
+        """How many steps have met what they were asked, in words."""
         called = f"; {self.fallback_steps:,} went to the second-order method" if self.fallback_steps else ""
         carried = f"; {self.carried_steps:,} carried over" if self.carried_steps else ""
+        if carried and not self.asked_steps:
+            return carried[2:] + called
         return convergence(self.converged_steps, self.asked_steps, self.steps - self.carried_steps) + carried + called
+
+    def outcome(self) -> list[tuple[str, str]]:
+        """What steps were asked and what they have reached, in rows."""
+        if not self.accuracy:
+            return [("converged", self.convergence())]
+        moving, carried = self.steps - self.still_steps, self.carried_steps - self.still_carried_steps
+        flow, most, rest = (self.reached[name] for name in ("motion", "motion_most", "rest"))
+        reached = f"; reached {flow:.2%}, {most:.2%} at most" if flow and most else ""
+        told = f"{moving:,} steps, asked {self.asked['motion']}{reached}{_carried(carried)}"
+        rows = [("accuracy", self.accuracy), ("in motion", told if moving else "no step")]
+        reached = "" if rest is None else f"; reached {rest:.2%} in the last one"
+        told = f"{self.still_steps:,} steps, asked {self.asked['rest']}{reached}{_carried(self.still_carried_steps)}"
+        told += f"; {self.unsettled_steps:,} missed 1 % after {PATIENCE} others" if self.unsettled_steps else ""
+        rows += [("at rest", told if self.still_steps else "no step")]
+        if missed := self.asked_steps - self.converged_steps:
+            rows.append(("", f"{missed:,} steps have not met it"))
+        if self.fallback_steps:
+            rows.append(("", f"{self.fallback_steps:,} steps went to the second-order method"))
+        return rows
 
     def cost(self) -> str:
         """Time of computing, and of compiling if there was any."""
@@ -214,11 +269,6 @@ class Report:
         text = f"{self.sweeps_mean:.1f} a step on average, {self.sweeps_max:,} at most"
         first, _, rest = self.sweeps_unit.partition(" ")
         return [(first, f"{text} ({rest.removeprefix('of the ')})" if rest else text)]
-
-    def _accuracy(self) -> list[tuple[str, str]]:
-        """The level, and how often what it asks of grains at rest was asked."""
-        still = f"grains were still in {self.still_steps:,} of {self.steps:,} steps"
-        return [("accuracy", f"{self.accuracy}; {still}")] if self.accuracy else []
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers and text, ready for JSON."""
@@ -237,12 +287,13 @@ class Report:
         rows = [
             ("grains", f"{self.grains:,}"),
             ("steps", f"{self.steps:,} of {self._step()} s, to t = {self.time:g} s"),
+            *([("", self.step_rule)] if self.step_rule else []),
             ("contacts", f"{self.contacts:,} carry a force, of {self.candidates:,} candidates"),
             *self._sweeps(),
-            *self._accuracy(),
-            ("converged", self.convergence()),
+            *self.outcome(),
             ("overlap", f"{self.mean_overlap:.2e} mean, {self.max_overlap:.2e} largest (over the mean radius)"),
             ("", f"{self.max_overlap_of_run:.2e} largest in the whole run"),
+            *([("", f"{self.returned_energy:.3g} J given where they were removed")] if self.returned_energy else []),
             ("rigidity", _rigidity(self.rigidity)),
             *elasticity(self.rigidity),
             ("kinetic energy", f"{self.kinetic_energy:.4g} J"),
@@ -258,6 +309,28 @@ class Report:
         rows += [("warning", text) for text in self.warnings]
         width = max(len(name) for name, _ in rows)
         return "\n".join(f"{name:<{width}}  {text}" for name, text in rows)
+
+
+def outcome(words: dict[str, Any]) -> list[tuple[str, str]]:
+    """The rows of `Report.outcome`, of a report that a file keeps; earlier ones have fewer words."""
+    known = {one.name: words[one.name] for one in fields(Report) if one.name in words}
+    made = Report(**{"asked_steps": words["steps"]} | known)
+    made.accuracy = made.accuracy if made.asked else ""
+    return made.outcome()
+
+
+def asked_of(solver: Any) -> dict[str, str]:
+    """What a level of accuracy asks of steps in motion and at rest, in words; nothing of methods that have none."""
+    if not hasattr(solver, "accuracy"):
+        return {}
+    level, own = LEVELS[solver.accuracy], solver.own or ()
+    if "criterion" in own:
+        return dict.fromkeys(("motion", "rest"), in_words(solver.criterion))
+    return {"motion": in_words(level.moving), "rest": in_words(STRICT)}
+
+
+def _carried(steps: int) -> str:
+    return f"; {steps:,} carried over" if steps else ""
 
 
 def convergence(converged: int, asked: int, steps: int) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .. import theory
 from ..detect.clusters import find_clusters, mass_ratio
 from ..model.columns import INV_MASS, R_N
-from ..solve.accuracy import is_still
+from ..solve.choose import level_of
 
 if TYPE_CHECKING:
     from .simulation import Simulation
@@ -105,5 +105,7 @@ def rigidity(simulation: Simulation, sweeps: float | None = None) -> Rigidity:
         mass_ratio=ratio,
         plain=plain,
         solver=solver,
-        flows=getattr(simulation.solver, "accuracy", None) is not None and not is_still(simulation.last_solve.travel),
+        flows=hasattr(simulation.solver, "accuracy")
+        and level_of(simulation.solver).carries
+        and not simulation.last_solve.still,
     )

@@ -15,8 +15,7 @@ from ..model.bodies import Bodies
 from ..model.columns import V_S
 from ..runtime.arguments import check_end, check_scene
 from ..runtime.compiled import compile_ahead, compile_seconds
-from ..solve.accelerated import AcceleratedSweeps
-from ..solve.choose import choose_solver
+from ..solve.choose import choose_solver, level_of, with_accuracy
 from ..solve.sweeps import Sweeps
 from .report import Report
 from .stepper import Stepper
@@ -42,8 +41,10 @@ class Simulation(Stepper):
     """A scene in motion.
 
     scene  : a Scene, or Bodies that are ready
-    dt     : s, or "auto" or an AutoStep for steps as long as the motion allows; default `run.dt` of the scene
+    dt     : s, or "auto" or an AutoStep for steps as long as the motion allows; default `run.dt` of the scene, or steps
+             by the level of accuracy
     solver : one that is made, or a name, "accelerated" for instance; default `[solver]` of the scene
+    accuracy : "fast", "balanced" or "exact", of accelerated sweeps that are not made yet; see solve/accuracy.py
     seed   : of the one random generator, default `run.seed` of the scene; same seed, same bits
     sort   : number grains anew along a curve in large systems, see sorting.py; default `run.sort` of the scene, or no
     """
@@ -54,18 +55,21 @@ class Simulation(Stepper):
         *,
         dt: float | str | AutoStep | None = None,
         solver: Sweeps | str | None = None,
+        accuracy: str | None = None,
         seed: int | None = None,
         sort: bool | None = None,
     ) -> None:
         compile_ahead()
         if isinstance(scene, Bodies):
-            bodies, solver = scene, AcceleratedSweeps() if solver is None else choose_solver(solver)
+            bodies, solver = scene, with_accuracy(choose_solver("accelerated" if solver is None else solver), accuracy)
+            dt = AutoStep.of(level_of(solver)) if dt is None else dt
         else:
             check_scene(scene)
-            kept = {"gap": scene.solver.gap, "slack": scene.solver.slack}
+            kept = {name: getattr(scene.solver, name) for name in ("gap", "slack") if scene.solver.given(name)}
             solver = scene.make_solver() if solver is None else choose_solver(solver, **kept)
+            solver = with_accuracy(solver, accuracy)
             bodies = scene.build(seed=seed)
-            dt = scene.run.time_step() if dt is None else dt
+            dt = scene.run.time_step(level_of(solver)) if dt is None else dt
             seed = scene.run.seed if seed is None else seed
             sort = scene.run.sort if sort is None else sort
         super().__init__(bodies, solver, dt=dt, seed=seed, sort=sort)

@@ -22,8 +22,9 @@ from ..model.materials import check_tables
 from ..runtime.arguments import check_seed
 from ..runtime.memory import give_back
 from ..solve.choose import check_solver
+from ..solve.criteria import asked_by
 from ..solve.sweeps import SolveReport, Sweeps
-from . import integrate
+from . import figures, integrate
 from .sorting import sort_grains
 from .tally import Tally
 from .timestep import AutoStep, Clock
@@ -159,7 +160,9 @@ class Stepper:
                 self.contacts.keep()
             bound = RUNAWAY * (self._top_speed() + bodies.radius.max() / dt)
             found = solver.solve(self.contacts.problem(bodies, dt, self._kept), self.rng)
-            found = replace(found, removed=removed_part(solver.gap), slack=solver.slack)
+            asked: dict[str, Any] = {"removed": removed_part(solver.gap), "slack": solver.slack}
+            asked["deepest"] = self.contacts.deepest / bodies.mean_radius
+            found = replace(found, **asked | asked_by(getattr(solver, "criterion", None)))
             spent = found.after(spent, given=self._given) if attempt else found
             self._check_speed(bound, spent.sweeps)
             speed = missed_pairs(bodies, self.neighbours, dt, candidates)
@@ -189,6 +192,8 @@ class Stepper:
         self.whole, self.midway = True, False
         self.tally.add(self.last_solve, contacts.count, displacement, contacts.deepest, self.dt, at)
         self.tally.book(contacts.laws.ledger)
+        if part := self.last_solve.removed:
+            self.tally.returned += figures.returned_energy(contacts, part, self.last_solve.slack * bodies.mean_radius)
 
     def _try_step(self, auto: AutoStep) -> None:
         """The longest step to think of; the last ones of a run are cut to end on its end."""

@@ -6,12 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..solve.accuracy import is_still
-
 if TYPE_CHECKING:
     from ..model.law import Ledger
     from ..solve.sweeps import SolveReport
 
+PATIENCE, CALM = 10, 1e-2  # steps at rest after which one more should have a momentum error of no more
 INTERRUPTED = "interrupted"  # why a run stopped, after Ctrl-C or a request to terminate
 
 
@@ -23,7 +22,12 @@ class Tally:
     exhausted : steps that no attempt brought to an end; weakened : steps whose forces would have given energy,
                 and that were not to be carried over
     converged : steps that met the criterion, of those `asked` whether they do
-    carried : steps that ended after the sweeps that the accuracy allows; still : steps after which grains were still
+    carried : steps that ended after the sweeps that the accuracy allows; still : steps that were asked what grains at
+              rest are; still_carried : steps of which both is true
+    rest_error : momentum error of the last step at rest; None if there was none
+    waiting : steps at rest on end that have not met CALM; unsettled : those that came after PATIENCE of them
+    flow_errors, flow_logs, flow_most : number of steps in motion with a momentum error, sum of its logarithms, largest
+    returned : J, that contacts gave where overlaps were removed
     displacement : largest of any grain in one step, over its radius, or over the curvature of a wall that it touched;
                    displaced_in : s, the length of that step; displaced_at : name of that wall
     deepest : m, largest overlap of any candidate
@@ -58,6 +62,14 @@ class Tally:
     displaced_at: str = ""
     carried: int = 0
     still: int = 0
+    still_carried: int = 0
+    rest_error: float | None = None
+    waiting: int = 0
+    unsettled: int = 0
+    flow_errors: int = 0
+    flow_logs: float = 0.0
+    flow_most: float = 0.0
+    returned: float = 0.0
 
     def __post_init__(self) -> None:
         """Earlier files hold sums over all steps instead of means over the load, and took all steps as asked."""
@@ -81,10 +93,29 @@ class Tally:
         self.exhausted += solve.exhausted
         self.weakened += solve.weakened < 1.0 and not solve.carried
         self.carried += solve.carried
-        self.still += is_still(solve.travel)
+        self._watch(solve)
         if displacement > self.displacement:
             self.displacement, self.displaced_in, self.displaced_at = displacement, dt, at
         self.deepest = max(self.deepest, deepest)
+
+    def _watch(self, solve: SolveReport) -> None:
+        """What was reached in motion, and at rest."""
+        error = solve.momentum_error
+        self.still += solve.still
+        self.still_carried += solve.still and solve.carried
+        self.waiting = self.waiting + 1 if solve.still and error > CALM else 0
+        self.unsettled += self.waiting > PATIENCE
+        if solve.still:
+            self.rest_error = error if math.isfinite(error) else self.rest_error
+        elif 0.0 < error < math.inf:
+            self.flow_errors += 1
+            self.flow_logs += math.log(error)
+            self.flow_most = max(self.flow_most, error)
+
+    @property
+    def flow_error(self) -> float | None:
+        """Momentum error of steps in motion, geometric mean; None if there was none."""
+        return math.exp(self.flow_logs / self.flow_errors) if self.flow_errors else None
 
     def book(self, ledger: Ledger) -> None:
         """Add up energies of one step."""

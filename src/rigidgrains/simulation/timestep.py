@@ -18,10 +18,10 @@ from ..model.time_functions import values
 from ..model.vectors import difference, to_image
 from ..model.walls import Drive, Wall
 from ..runtime.compiled import kernel
+from ..solve.accuracy import Accuracy
 
 Array = NDArray[np.float64]
 
-DROP = 0.01  # of a diameter: a fall in a step, where nobody has chosen a time step
 GROWTH = 1.2  # of a step over the one before: what is carried over stays a good guess
 AT_REST = np.zeros((1, 3))
 SWING = 20  # steps, at least, in a period of an oscillating wall
@@ -94,6 +94,18 @@ class AutoStep:
             raise ValueError(
                 f"dt_min = {self.shortest} and dt_max = {self.longest} leave no time step; give 0 <= dt_min <= dt_max"
             )
+
+    @classmethod
+    def of(cls, level: Accuracy) -> AutoStep:
+        """The steps of a level of accuracy, where nobody has chosen others."""
+        return cls(level.travel, drop=level.drop)
+
+    def in_words(self) -> str:
+        """By what steps are bounded."""
+        bounds = [f"pairs come closer by {self.travel:g} radii"]
+        bounds += [f"a fall from rest is {self.drop:g} diameters"] if self.drop < math.inf else []
+        bounds += [f"a step takes {self.longest:g} s"] if self.longest < math.inf else []
+        return f"{', '.join(bounds)} at most" + (f"; {self.shortest:g} s at least" if self.shortest else "")
 
     def first(self, bodies: Bodies) -> float:
         """s, a step that is short enough for whatever moves at the beginning."""

@@ -15,18 +15,23 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ..contacts.problem import ContactProblem
+from ..model.bodies import restore_motion
 from ..runtime.arguments import is_number
-from .accuracy import LEVEL, LEVELS, contact_travel, is_still
+from .accuracy import DEFAULT, LEVEL, LEVELS, contact_travel
 from .aliases import SETTINGS, with_earlier_names
 from .criteria import Criterion, MomentumCriterion, RigidSweeps, looks_at_state
+from .extent import loaded_extent
 from .extrapolated import Extrapolated
 from .mass_ratio import burden, crossing
 from .orders import Coloured, Order
 from .pace import Pace
+from .residual import missing_overlap
 from .sweeps import SolveReport, Sweeps
+from .virtual_power import momentum_error
 
 Array = NDArray[np.float64]
 
+GROSS, AGAIN = 1e-3, 3  # mean radii of overlap that no step leaves by what is missing, if as many sweeps again can help
 LEAST = 4  # sweeps that a step may make however small the packing
 AFFORDABLE, PATIENT = 2000, 5000  # candidates up to which steps fall back unasked, where so many sweeps may be made
 
@@ -42,10 +47,12 @@ class AcceleratedSweeps(Sweeps):
     fallback : candidates up to which the second-order method takes over a step that sweeps do not solve, see
               fallback.py; 0 for none. With a criterion that looks at the state, for plain friction. None for AFFORDABLE
               ones, and none where max_sweeps bounds the work of a step to less than PATIENT sweeps
-    accuracy : "fast", "balanced" or "exact", see accuracy.py; None asks the same of every step. Settings that are given
-              besides win over those of the level: the criterion, max_sweeps, gap and slack
-    reach   : sweeps of a step at most, times those of `crossing`; what is left then is carried over
+    accuracy : "fast", "balanced" or "exact", see accuracy.py: what the steps of a simulation are asked. Settings that
+              are given besides win over those of the level, each by itself: the criterion, max_sweeps, gap and slack
+    reach   : sweeps of a step at most, times those of `crossing`
     own     : names of the settings that win; by default those that are given
+    still   : whether this is the solver of a step before which grains were still; None for no step, but a problem on
+              its own, which is solved by the settings as they stand
     Criteria as for Sweeps, without RigidSweeps, which counts plain sweeps.
     """
 
@@ -53,9 +60,10 @@ class AcceleratedSweeps(Sweeps):
     criterion: Criterion = field(default_factory=MomentumCriterion)
     associated: bool = False
     fallback: int | None = None
-    accuracy: str | None = None
+    accuracy: str = DEFAULT
     reach: float = math.inf
     own: tuple[str, ...] | None = None
+    still: bool | None = None
 
     name: ClassVar[str] = "accelerated sweeps"
     plain: ClassVar[bool] = False
@@ -67,10 +75,16 @@ class AcceleratedSweeps(Sweeps):
         made._given = tuple(name for name in LEVEL if name in given)
         return made
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """A setting that is changed later is the user's own as well."""
+        super().__setattr__(name, value)
+        if name in LEVEL and self.__dict__.get("own") is not None and name not in (own := self.own or ()):
+            self.own = (*own, name)
+
     def __post_init__(self, rigidity: float | None) -> None:
         super().__post_init__(rigidity)
         self.own = self._given if self.own is None else tuple(self.own)
-        if self.accuracy is not None and self.accuracy not in LEVELS:
+        if self.accuracy not in LEVELS:
             raise ValueError(f"accuracy = {self.accuracy!r} is unknown; choose one of {', '.join(LEVELS)}")
         if not (is_number(self.reach) and self.reach > 0.0) and self.reach != math.inf:
             raise ValueError(f"reach = {self.reach!r} is no number of sweeps over L/d; give a positive one, 4 say")
@@ -81,6 +95,11 @@ class AcceleratedSweeps(Sweeps):
             return
         if not is_number(self.fallback, whole=True) or self.fallback < 0:
             raise ValueError(f"fallback = {self.fallback!r} is no number of contacts; give one such as 2000, or 0")
+        if self.fallback and LEVELS[self.accuracy].carries:
+            raise ValueError(
+                f"fallback = {self.fallback} takes over steps that sweeps do not solve, and accuracy = "
+                f"{self.accuracy!r} carries them over; take accuracy = 'exact'"
+            )
         self.fallback = int(self.fallback)
 
     def solve(self, problem: ContactProblem, rng: Generator) -> SolveReport:
@@ -89,24 +108,39 @@ class AcceleratedSweeps(Sweeps):
         for name in ("associated", "fallback"):
             if getattr(self, name) and (self.sleep or not looks_at_state(self.criterion)):
                 raise ValueError(f"{name} needs looks at the state; take a MomentumCriterion, and sleep = False")
-        found = super().solve(problem, rng) if self.reach == math.inf else self._solve_within(problem, rng)
-        if self.accuracy is None or found.travel < math.inf:
-            return found
-        return replace(found, travel=contact_travel(problem))
+        if self.still is None:
+            return super().solve(problem, rng)
+        found = self._solve_within(problem, rng)
+        travel = found.travel if found.travel < math.inf else contact_travel(problem)
+        return replace(found, travel=travel, still=self.still)
 
     def _solve_within(self, problem: ContactProblem, rng: Generator) -> SolveReport:
-        """Within the sweeps that L/d and heavy bodies allow; a step that needs more is carried over."""
-        most = max(LEAST, math.ceil(self.reach * crossing(problem, burden(problem)))) if problem.count else LEAST
-        found = super(AcceleratedSweeps, replace(self, max_sweeps=min(most, self.max_sweeps))).solve(problem, rng)
-        if found.converged is not False or not math.isfinite(found.mean_force):
+        """Within the sweeps that L/d and heavy bodies allow; what is left of a step that needs more is carried over."""
+        most = self.max_sweeps
+        if self.reach < math.inf and problem.count:
+            length = crossing(problem, burden(problem), loaded_extent(problem))
+            most = min(most, max(LEAST, math.ceil(self.reach * length)))
+        solver = replace(self, max_sweeps=most)
+        found = super(AcceleratedSweeps, solver).solve(problem, rng)
+        for _ in range(AGAIN):
+            if not self._failed(found) or missing_overlap(problem) <= GROSS * problem.mean_radius:
+                break
+            assert problem.free is not None
+            restore_motion(problem.motion, problem.free)
+            found = super(AcceleratedSweeps, solver).solve(problem, rng).after(found)
+        if not self._failed(found):
             return found
-        return replace(found, converged=None, carried=True, why=f"carried over after {found.sweeps} sweeps")
+        why, error = f"carried over after {found.sweeps} sweeps", found.momentum_error
+        error = error if math.isfinite(error) else momentum_error(problem)
+        return replace(found, converged=None, carried=True, momentum_error=error, why=why)
+
+    def _failed(self, found: SolveReport) -> bool:
+        """Whether the bound ended the sweeps, and something may be left to the next step."""
+        return LEVELS[self.accuracy].carries and found.converged is False and math.isfinite(found.mean_force)
 
     def for_step(self, last: SolveReport) -> AcceleratedSweeps:
         """With what the level of accuracy asks of grains that move, or are still."""
-        if self.accuracy is None:
-            return self
-        level = LEVELS[self.accuracy].settings(still=is_still(last.travel))
+        level = LEVELS[self.accuracy].settings(last)
         if "max_sweeps" in (own := self.own or ()):
             level["reach"] = math.inf
         return replace(self, **{name: value for name, value in level.items() if name not in own})

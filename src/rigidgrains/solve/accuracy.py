@@ -10,16 +10,23 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..contacts.problem import ContactProblem
 from .criteria import Criterion, FlowCriterion, MomentumCriterion
 from .measures import measure
 
+if TYPE_CHECKING:
+    from .sweeps import SolveReport
+
 STILL = 3e-4  # mean radii, by which contacts that carry a force move in a step on average: less is rest
+CALM = 1e-3  # likewise, from which on overlaps are removed: below, removal is what would keep grains moving
+LEAVES = 2.0  # times as much ends it: what trembles about one bound is not asked by turns
 STRICT = MomentumCriterion(1e-3, 1e-4, 2.5e-4)  # where grains are still
 REMOVED, SLACK = 0.1, 5e-4  # part of an overlap that a step removes while grains move; mean radii that are left alone
+APART = 5e-3  # of the travel of a step, by which it moves overlapping grains apart at most
 LEVEL = ("criterion", "max_sweeps", "gap", "slack")  # settings that a level has, unless the user has them
+DEFAULT = "balanced"
 
 
 @dataclass(frozen=True)
@@ -29,31 +36,49 @@ class Accuracy:
     moving : the criterion while grains move
     reach  : sweeps of a step at most, times those in which a load crosses the packing, L/d, or more under heavy bodies
              (`mass_ratio.crossing`); those of `max_sweeps` where it is infinite
-    gap, slack : what is done to overlaps while grains move; where they are still overlaps stand
+    removed, slack : part of an overlap that a step removes while grains move, and mean radii that are left alone; where
+             they are still overlaps stand
+    travel, drop : the time step where nobody chooses one, see `AutoStep`
     """
 
     moving: Criterion
     reach: float = math.inf
-    gap: str | float = "g_pos"
+    removed: float = 0.0
     slack: float = 0.0
+    travel: float = 0.1
+    drop: float = 0.01
 
-    def settings(self, *, still: bool) -> dict[str, Any]:
-        """What the solver of a step is given."""
-        if still:
-            return {"criterion": STRICT, "reach": self.reach, "gap": "g_pos", "slack": 0.0}
-        return {"criterion": self.moving, "reach": self.reach, "gap": self.gap, "slack": self.slack}
+    @property
+    def carries(self) -> bool:
+        """Whether what is left after the sweeps of a step is done in the next ones; else such a step has failed."""
+        return self.reach < math.inf
+
+    def settings(self, last: SolveReport) -> dict[str, Any]:
+        """What the solver of a step is given, after the last one."""
+        still = is_still(last)
+        part = 0.0 if still or last.travel <= CALM else self._removed(last.deepest)
+        overlaps = {"gap": part, "slack": self.slack} if part else {"gap": "g_pos", "slack": 0.0}
+        return {"still": still, "criterion": STRICT if still else self.moving, "reach": self.reach, **overlaps}
+
+    def _removed(self, deepest: float) -> float:
+        """Part of overlaps, of which the deepest is so deep (mean radii), that a step removes.
+
+        No contact is moved apart by more than APART of its travel: what many layers gain together throws up the top.
+        """
+        most = APART * self.travel
+        return min(self.removed, most / max(deepest, most))
 
 
 LEVELS: Mapping[str, Accuracy] = {
-    "fast": Accuracy(FlowCriterion(0.2), 2.0, REMOVED, SLACK),
+    "fast": Accuracy(FlowCriterion(0.2), 2.0, REMOVED, SLACK, travel=1.0),
     "balanced": Accuracy(FlowCriterion(0.1), 4.0, REMOVED, SLACK),
-    "exact": Accuracy(MomentumCriterion()),
+    "exact": Accuracy(MomentumCriterion(), drop=0.0025),
 }
 
 
-def is_still(travel: float) -> bool:
-    """Whether grains are still, after a step in which contacts moved by so many mean radii."""
-    return travel <= STILL
+def is_still(last: SolveReport) -> bool:
+    """Whether grains are still, after the last step: contacts moved by little, or by not much more if they were."""
+    return last.travel <= (LEAVES * STILL if last.still else STILL)
 
 
 def contact_travel(problem: ContactProblem) -> float:

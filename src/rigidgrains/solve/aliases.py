@@ -17,6 +17,7 @@ METHODS = {"referee": "second-order"}  # of methods, and of solvers of matrices
 TRIALS = {**METHODS, "holding": "associated"}  # of solvers in the laboratory
 SETTINGS = {"hold": "associated", "referee": "fallback"}  # of accelerated sweeps, keys of [solver]
 CLASSES = {"Springs": "SoftDEM"}  # of the front door
+GONE = {"relaxed": "over-relaxed sweeps are no method any more; take 'accelerated', which needs fewer sweeps"}
 FIGURES = {"referee": "fallback", "refereed": "fallbacks", "refereed_steps": "fallback_steps"}  # of steps and runs
 
 
@@ -25,7 +26,9 @@ class Renamed(FutureWarning):
 
 
 def current(name: str, names: Mapping[str, str] = METHODS) -> str:
-    """The present name of what may be called by an earlier one; that gets a notice."""
+    """The present name of what may be called by an earlier one; that gets a notice. Raises for what is gone."""
+    if name in GONE:
+        raise ValueError(f"{name!r} is gone: {GONE[name]}")
     if name in names:
         _notice(name, names[name])
     return names.get(name, name)

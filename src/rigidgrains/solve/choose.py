@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ..model.bodies import Bodies
+from .accelerated import AcceleratedSweeps
+from .accuracy import DEFAULT, LEVELS, Accuracy
 from .aliases import current
 from .names import METHODS
 from .second_order import SecondOrder
@@ -25,6 +28,21 @@ def choose_solver(solver: Sweeps | str, **settings: Any) -> Sweeps:
         names = ", ".join(repr(name) for name in METHODS)
         raise TypeError(f"solver = {given} finds no forces; give one that is made, such as Sweeps(), or {names}")
     return solver
+
+
+def with_accuracy(solver: Sweeps, accuracy: str | None) -> Sweeps:
+    """The solver at another level of accuracy, if one is given."""
+    if accuracy is None:
+        return solver
+    if not isinstance(solver, AcceleratedSweeps):
+        name = getattr(solver, "name", type(solver).__name__)
+        raise ValueError(f"accuracy = {accuracy!r} is a level of accelerated sweeps, not of {name}; remove one of them")
+    return replace(solver, accuracy=accuracy)
+
+
+def level_of(solver: Sweeps) -> Accuracy:
+    """The level of accuracy of a solver; the default one of those that have none."""
+    return LEVELS[getattr(solver, "accuracy", DEFAULT)]
 
 
 def check_solver(solver: Sweeps, bodies: Bodies) -> None:

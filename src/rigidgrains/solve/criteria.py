@@ -255,6 +255,42 @@ def _over(found: float, allowed: float) -> float:
     return found / allowed if allowed > 0.0 else math.inf
 
 
+def asked_by(criterion: object) -> dict[str, float]:
+    """What a criterion allows, by the names of `SolveReport`; nothing is known of those that watch sweeps."""
+    match criterion:
+        case MomentumCriterion():
+            words = {"momentum": criterion.epsilon, "residual": criterion.residual, "contact": criterion.contact}
+        case FlowCriterion():
+            return asked_by(MomentumCriterion()) | {
+                "asked_power": criterion.epsilon,
+                "asked_overlap": criterion.overlap,
+            }
+        case ResidualCriterion():
+            words = {"residual": criterion.epsilon}
+        case OverlapCriterion():
+            words = {"overlap": criterion.epsilon}
+        case _:
+            words = {}
+    return {f"asked_{name}": float(value) for name, value in words.items()}
+
+
+def in_words(criterion: object) -> str:
+    """What a criterion asks, for reports."""
+    match criterion:
+        case MomentumCriterion():
+            return f"{100.0 * criterion.epsilon:.3g} % of the load"
+        case FlowCriterion():
+            return f"{100.0 * criterion.epsilon:.3g} % of the power of friction, overlaps to {criterion.overlap:g} r"
+        case ResidualCriterion():
+            return f"a residual of {criterion.epsilon:.3g}"
+        case OverlapCriterion():
+            return f"overlaps to {criterion.epsilon:g} r"
+        case FixedSweeps():
+            return f"{criterion.sweeps} sweeps"
+        case _:
+            return repr(criterion)
+
+
 def check_criterion(criterion: object) -> None:
     """Raise if this cannot tell when sweeps may stop."""
     sweeps = all(callable(getattr(criterion, name, None)) for name in ("tolerance", "satisfied"))

@@ -35,13 +35,14 @@ def burden(problem: ContactProblem) -> float:
     return float(_burden(problem.pairs, problem.geometry, problem.motion, carried))
 
 
-def crossing(problem: ContactProblem, heavy: float) -> float:
+def crossing(problem: ContactProblem, heavy: float, extent: float | None = None) -> float:
     """Sweeps that a load takes to cross a packing: L/d, and more under bodies that are heavier than it is wide.
 
     Extrapolated sweeps go by the root of the condition number, L/d times the mass on a contact over that of a grain
     (`burden`), or L/d again where no body is heavy.
+    extent : L/d, if not that of all candidates
     """
-    extent = extent_of(problem)
+    extent = extent_of(problem) if extent is None else extent
     return math.sqrt(extent * max(extent, heavy))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..runtime.registry import Registry
 from .accelerated import AcceleratedSweeps
+from .accuracy import LEVEL
 from .aliases import SETTINGS, rename
 from .criteria import (
     FixedSweeps,
@@ -21,14 +22,12 @@ from .criteria import (
     RigidSweeps,
 )
 from .orders import ORDERS, Order
-from .relaxed import RelaxedSweeps
 from .second_order import SecondOrder
 from .sweeps import Sweeps
 
 METHODS: Registry[Sweeps] = Registry("solver")
 METHODS.register("sweeps", Sweeps, earlier=["Sweeps"])
 METHODS.register("accelerated", AcceleratedSweeps, earlier=["AcceleratedSweeps"])
-METHODS.register("relaxed", RelaxedSweeps, earlier=["RelaxedSweeps"])
 METHODS.register("second-order", SecondOrder, earlier=["SecondOrder"])
 
 CRITERIA: Registry[Any] = Registry("criterion")
@@ -66,7 +65,8 @@ def words_of(thing: Any, kind: str = "method") -> Any:
 def from_words(words: Any, kind: str = "method") -> Any:
     """The thing of which the words are; raises ValueError for what this version does not know.
 
-    Earlier files have {"class": "module.Class"}: the class counts, whatever it is called now.
+    Earlier files have {"class": "module.Class"}: the class counts, whatever it is called now. Before there were levels
+    of accuracy, accelerated sweeps asked every step what their settings say.
     """
     if not isinstance(words, dict):
         return words
@@ -74,7 +74,10 @@ def from_words(words: Any, kind: str = "method") -> Any:
     settings = {key: from_words(value, key) for key, value in given.items() if key not in ("name", "class", "version")}
     said = str(words.get("name", str(words.get("class")).rpartition(".")[2]))
     try:
-        return KINDS.get(kind, NONE).find(said, words.get("version", 1))(**settings)
+        found = KINDS.get(kind, NONE).find(said, words.get("version", 1))
+        if found is AcceleratedSweeps and settings.get("accuracy") is None:
+            settings |= {"accuracy": "exact", "own": LEVEL}
+        return found(**settings)
     except (TypeError, ValueError):
         told = ", ".join(f"{key} = {value!r}" for key, value in settings.items())
         raise ValueError(f"{said}({told})") from None

@@ -52,7 +52,11 @@ class SolveReport:
     why        : what ended the sweeps
     carried    : sweeps ended after as many as the accuracy allows; what is left is carried over to the next step
     travel     : by how much contacts with a force move in the step, mean radii; inf where nobody asked, see accuracy.py
+    deepest    : the deepest overlap of any candidate at its beginning, mean radii
+    still      : the step was asked what is asked of grains at rest
     removed, slack : part of overlaps that the step removes, and what it leaves alone (mean radii)
+    asked_...  : what was allowed of the momentum error, the residual and any contact, or in place of these of the
+                 momentum error as a share of the power of friction; and of overlaps (mean radii); inf where not asked
     """
 
     sweeps: int
@@ -70,6 +74,13 @@ class SolveReport:
     travel: float = math.inf
     removed: float = 0.0
     slack: float = 0.0
+    deepest: float = 0.0
+    still: bool = False
+    asked_momentum: float = math.inf
+    asked_power: float = math.inf
+    asked_residual: float = math.inf
+    asked_contact: float = math.inf
+    asked_overlap: float = math.inf
 
     def after(self, earlier: SolveReport, *, given: bool = False) -> SolveReport:
         """This solve, with the work of earlier attempts at the same step added.

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 
+ASKED = ("asked_momentum", "asked_power", "asked_residual", "asked_contact", "asked_overlap")
 OPEN, STICKING, SLIDING = 0, 1, 2
 SLIDES = 1.0 - 1e-9  # of mu R_n: a tangential force from which a contact slides
 
@@ -37,11 +38,7 @@ def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[s
     bodies, contacts, before = simulation.bodies, simulation.contacts, simulation.motion_before
     n, walls = bodies.count, slice(bodies.count, bodies.count + len(bodies.walls))
     whole = simulation.whole
-    scalars = (known or figures(simulation)) | {
-        "whole": float(whole),
-        "removed_part": simulation.last_solve.removed,
-        "slack": simulation.last_solve.slack * float(bodies.radius.mean()) if simulation.last_solve.slack else 0.0,
-    }
+    scalars = (known or figures(simulation)) | {"whole": float(whole)} | asked(simulation)
     load: Array = np.zeros(n, precision)
     number = np.zeros(n, np.int32)
     if whole:
@@ -91,6 +88,18 @@ def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[s
         for arrays in (cloud.data, cloud.once):
             arrays |= {name: array[order] for name, array in arrays.items()}
     return cloud
+
+
+def asked(simulation: Simulation) -> dict[str, float]:
+    """What the step was asked; inf where it was not: see `SolveReport`. Slack in m."""
+    last = simulation.last_solve
+    return {
+        "removed_part": last.removed,
+        "slack": last.slack * float(simulation.bodies.radius.mean()) if last.slack else 0.0,
+        "still": float(last.still),
+        "carried": float(last.carried),
+        **{name: getattr(last, name) for name in ASKED},
+    }
 
 
 def contacts(simulation: Simulation, *, precision: type) -> Cloud:

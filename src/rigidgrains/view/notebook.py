@@ -135,7 +135,9 @@ def _setting_rows(simulation: Simulation) -> Iterable[tuple[str, str]]:
     if bodies.count:
         yield "radius", _range(float(bodies.radius.min()), float(bodies.radius.max()), "m")
     yield "walls", ", ".join(wall.name for wall in bodies.walls) or "none"
-    yield "solver", f"{type(solver).__name__}, order {type(solver.order).__name__}, {_name(solver.criterion)}"
+    asked = [f"accuracy {solver.accuracy}"] if hasattr(solver, "accuracy") else []
+    asked += [_name(solver.criterion)] if not asked or "criterion" in getattr(solver, "own", ()) else []
+    yield "solver", ", ".join([type(solver).__name__, f"order {type(solver.order).__name__}", *asked])
     yield "seed", str(simulation.seed)
     if not simulation.steps:
         yield "time step", quantity(simulation.dt, "s")
@@ -145,7 +147,7 @@ def _report_rows(report: Report) -> Iterable[tuple[str, str]]:
     yield "time", f"{report.time:g} s in {report.steps:,} steps of {quantity(report.dt, 's')}"
     yield "contacts", f"{report.contacts:,} carry a force, of {report.candidates:,} candidates"
     yield "sweeps", f"{report.sweeps_mean:.1f} a step on average, {report.sweeps_max:,} at most"
-    yield "converged", report.convergence()
+    yield from report.outcome()
     yield (
         "overlap",
         f"{_number(report.mean_overlap)} mean, {_number(report.max_overlap)} largest "
