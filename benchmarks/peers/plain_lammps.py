@@ -75,12 +75,17 @@ def find(scene: PlainScene, overlap: float) -> dict:
 
 
 def better(tried: list[dict], overlap: float) -> float:
-    """The stiffness that should leave the overlap: it is a power of it, the inverse if nothing else is known."""
-    power, last = -1.0, tried[-1]
-    if len(tried) > 1 and last["stiffness"] != tried[-2]["stiffness"]:
-        rise = math.log(last["mean_overlap"] / tried[-2]["mean_overlap"])
-        power = min(max(rise / math.log(last["stiffness"] / tried[-2]["stiffness"]), -1.5), -0.5)
-    return last["stiffness"] * (overlap / last["mean_overlap"]) ** (1.0 / power)
+    """The stiffness that should leave the overlap, which is a power of it: the inverse, if nothing else is known.
+
+    The power is taken from the soft run and the stiff ones after it, over all of which samples of a flow are averaged.
+    """
+    known = [(math.log(one["stiffness"]), math.log(one["mean_overlap"])) for one in tried]
+    (soft, left), others = known[0], known[1:] or known
+    power = -1.0
+    if len(known) > 1:
+        slopes = [(y - left) / (x - soft) for x, y in others if abs(x - soft) > 0.1]
+        power = min(max(float(np.mean(slopes)), -1.5), -0.5) if slopes else -1.0
+    return math.exp(float(np.mean([x + (math.log(overlap) - y) / power for x, y in others])))
 
 
 def run(scene: PlainScene, stiffness: float, part: float = 10.0) -> dict:

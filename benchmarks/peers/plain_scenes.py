@@ -365,6 +365,7 @@ class Shear(PlainScene):
     """Spheres between a rough belt that moves and a rough lid that presses: shear at constant pressure, no gravity."""
 
     name, samples = "shear", 60
+    seeds = (101, 102, 103)
     belt, pressure, wide = 1.5, 1.0, 8.0
 
     def __init__(self, grains: int, seed: int, *, short: bool = False) -> None:

@@ -131,12 +131,13 @@ def test_disks_have_the_mass_of_disks(tmp_path):
 
 
 def test_the_search_follows_a_power_law():
-    """Overlap ~ k^p: the first guess is p = -1, from two runs p is known."""
+    """Overlap ~ k^p: the first guess is p = -1, from two runs on p is known."""
     better = load("plain_lammps").better
     soft = {"stiffness": 100.0, "mean_overlap": 1e-2}
     assert better([soft], 1e-3) == pytest.approx(1e3)
-    stiff = {"stiffness": 1e3, "mean_overlap": 1e-2 * 10.0**-0.75}
-    assert better([soft, stiff], 1e-3) == pytest.approx(100.0 * 10.0 ** (1.0 / 0.75))
+    stiff = [{"stiffness": k, "mean_overlap": 1e-2 * (k / 100.0) ** -0.75} for k in (1e3, 2e3)]
+    for tried in ([soft, stiff[0]], [soft, *stiff]):
+        assert better(tried, 1e-3) == pytest.approx(100.0 * 10.0 ** (1.0 / 0.75))
 
 
 def test_frames_of_a_dump_are_read(tmp_path):
@@ -200,5 +201,6 @@ def test_the_table_has_a_row_for_each_code_and_result():
     text = "\n".join(race.tell([{"label": "column of 10", "codes": codes, "search": [], "found": True}]))
     assert "3.00" in text
     assert text.count("4 ± 0.5") == 2
+    assert race.paired({"rigidgrains": [run, run], "exact": [run, run]}, "z") == "+0.0% ± 0.0%"
     absent = "\n".join(race.tell([{"label": "drum", "codes": {"rigidgrains": [run]}, "absent": "no lammps"}]))
     assert "drum, LAMMPS: no lammps" in absent
