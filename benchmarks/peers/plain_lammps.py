@@ -24,7 +24,8 @@ from pathlib import Path
 
 import numpy as np
 from plain_measures import SLIDES, State, contact_results, overlap_figures
-from plain_scenes import MU, ROUGH, PlainScene, SettlingColumn, Start
+from plain_scene import ROUGH, PlainScene, Start
+from plain_scenes import MU, SettlingColumn
 
 PROGRAM = "lmp"
 ABSENT = "lammps is not installed; on Debian: apt-get install lammps"

@@ -16,7 +16,8 @@ os.environ.update(NUMBA_NUM_THREADS="1", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREA
 
 import numpy as np
 from plain_measures import SLIDES, State, contact_results, overlap_figures
-from plain_scenes import MU, SCENES, PlainScene
+from plain_scene import PlainScene
+from plain_scenes import MU, SCENES
 
 import rigidgrains as rg
 from rigidgrains.certificate import check

@@ -1,108 +1,17 @@
 """The scenes of default.py, each as a user writes it: grains, walls, a duration, and nothing about solver or time step.
 
-Units d = g = rho = 1, mu = 0.5, radii uniform in [0.4, 0.6] where nothing else is said. A scene has
-
-words     : of `rigidgrains.Scene`
-begin, samples : time from which on the state is sampled, and how often until the end; one sample is the end alone
-walls, opening, stages : the same walls as lines of LAMMPS, see plain_lammps.py
-results   : physical results of a list of samples, the same function for all codes: name -> (mean, standard error)
-
-`short` makes a scene of a second or two, for tests.
+Units d = g = rho = 1, mu = 0.5, radii uniform in [0.4, 0.6] where nothing else is said. `short` makes a scene of a
+second or two, for tests. plain_scene.py says what a scene has.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from column import MU, Column
-from plain_measures import (
-    Result,
-    State,
-    blocks,
-    heap_angle,
-    pair_overlaps,
-    surface_angle,
-    velocity_profile,
-)
-
-RADII = [0.4, 0.6]
-ROUGH = 1.0  # friction coefficient of walls that drive grains
-THIN = 0.01  # thickness of a plate for LAMMPS, whose blocks have one
-
-
-@dataclass(frozen=True)
-class Start:
-    """Grains at the beginning: position (n, 3), radius (n,)."""
-
-    position: np.ndarray
-    radius: np.ndarray
-
-
-class PlainScene:
-    """What all scenes have in common."""
-
-    name = ""
-    dimension = 3
-    size = 1000  # grains, if nothing else is asked for
-    few = 200  # grains of a short scene
-    seeds = (101,)
-    at_rest = False  # whether grains stand still at the end
-    boundary = "f f f"
-    begin = 0.0
-    samples = 1
-    words: dict[str, Any]
-    until: float
-    box: list[tuple[float, float]]  # of LAMMPS; what leaves it is gone
-
-    def __init__(self, grains: int, seed: int, *, short: bool = False) -> None:
-        self.grains, self.seed, self.short = grains, seed, short
-
-    @property
-    def label(self) -> str:
-        return self.name
-
-    @property
-    def interval(self) -> float:
-        """Time between two samples."""
-        return (self.until - self.begin) / self.samples
-
-    @property
-    def unit(self) -> float:
-        """Time that is a whole number of LAMMPS' steps."""
-        return self.interval
-
-    def scene(self, **more: Any) -> Any:
-        """The scene of rigidgrains; `more` is nothing, or the level of accuracy."""
-        import rigidgrains as rg
-
-        return rg.Scene(**self.words, **more)
-
-    def start(self) -> Start:
-        bodies = self.scene().build()
-        return Start(np.array(bodies.position), np.array(bodies.radius))
-
-    def stiffness(self, overlap: float) -> float:
-        """A guess of LAMMPS' stiffness that leaves so much overlap (mean radii), from which a search begins."""
-        return 3.0 / overlap * (self.grains / 1000.0) ** (1.0 / 3.0)
-
-    def walls(self, law: str, rough: str, steps: int) -> str:
-        """Lines of LAMMPS; law and rough : hooke/history and its numbers, with MU and with ROUGH."""
-        raise NotImplementedError
-
-    def opening(self) -> tuple[float, str]:
-        """Time and line of LAMMPS that opens a gate, if there is one."""
-        return 0.0, ""
-
-    def overlaps(self, state: State) -> np.ndarray:
-        """Overlaps of all contacts between grains, over the mean radius."""
-        return pair_overlaps(state) / 0.5
-
-    def results(self, states: list[State]) -> dict[str, Result]:
-        """What is compared, beside the contacts per grain and the share of them that slides."""
-        return {}
+from plain_measures import Result, State, blocks, heap_angle, pair_overlaps, surface_angle, velocity_profile
+from plain_scene import RADII, ROUGH, THIN, PlainScene, Start
 
 
 class SettlingColumn(PlainScene):
@@ -291,7 +200,6 @@ class Heap(PlainScene):
     """Equal spheres rain into a square tray with a low rim, more than it holds, and the heap comes to rest."""
 
     name, size, few, at_rest = "heap", 800, 40, True
-    seeds = (101, 102, 103)
     rate, fall, spout, rest = 10.0, 2.0, 4.0, 25.0  # grains per time, speed and width of the spout, time to rest
 
     def __init__(self, grains: int, seed: int, *, short: bool = False) -> None:
@@ -365,7 +273,6 @@ class Shear(PlainScene):
     """Spheres between a rough belt that moves and a rough lid that presses: shear at constant pressure, no gravity."""
 
     name, samples = "shear", 60
-    seeds = (101, 102, 103)
     belt, pressure, wide = 1.5, 1.0, 8.0
 
     def __init__(self, grains: int, seed: int, *, short: bool = False) -> None:
