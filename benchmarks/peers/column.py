@@ -32,15 +32,19 @@ class Column:
     def mass(self):
         return 4.0 / 3.0 * math.pi * self.radius**3
 
-    def judge(self, position, velocity=None, acceleration=None) -> dict:
-        """What a code has left: overlaps over the mean radius 0.5, contacts, height; with velocities and accelerations
-        also the kinetic energy over m g d and the force imbalance over m g, both means over the grains."""
+    def overlaps(self, position) -> np.ndarray:
+        """Of all pairs and walls that overlap, over the mean radius 0.5."""
         pairs = cKDTree(position).query_pairs(2.0 * MOST, output_type="ndarray")
         gaps = [np.linalg.norm(position[pairs[:, 0]] - position[pairs[:, 1]], axis=1) - self.radius[pairs].sum(axis=1)]
         gaps += [position[:, axis] - self.radius for axis in range(3)]
         gaps += [self.width - position[:, axis] - self.radius for axis in range(2)]
         gap = np.concatenate(gaps)
-        overlap = -gap[gap < 0.0] / 0.5
+        return -gap[gap < 0.0] / 0.5
+
+    def judge(self, position, velocity=None, acceleration=None) -> dict:
+        """What a code has left: overlaps over the mean radius 0.5, contacts, height; with velocities and accelerations
+        also the kinetic energy over m g d and the force imbalance over m g, both means over the grains."""
+        overlap = self.overlaps(position)
         left = {
             "contacts": len(overlap),
             "mean_overlap": float(overlap.mean()) if len(overlap) else 0.0,

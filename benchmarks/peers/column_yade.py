@@ -17,8 +17,8 @@ from column import MU, Column
 
 RESTITUTION = 0.3
 VERLET = 0.03  # by how much bounds are enlarged; more takes longer
-# By the bound, measured: stiffness of two mean grains times the bound at 1000 grains, and its exponent in their number
-STIFF = {6e-3: (10.8, 0.25), 1e-3: (10.0, 0.4)}
+# Measured: stiffness of two mean grains times the bound on the overlap at 1000 grains, and its exponent in their number
+STIFF, EXPONENT = 10.0, 0.4
 
 
 def run(grains: int, bound: float) -> dict:
@@ -27,8 +27,7 @@ def run(grains: int, bound: float) -> dict:
     if path is None:
         return {"absent": "yade is not installed; on Debian: apt-get install yade"}
     column = Column(grains)
-    scale, exponent = STIFF[bound]
-    stiffness = scale / bound * (grains / 1000.0) ** exponent
+    stiffness = STIFF / bound * (grains / 1000.0) ** EXPONENT
     reduced = 0.5 * float(column.mass.mean())
     collision = math.sqrt(reduced / stiffness * (math.pi**2 + math.log(RESTITUTION) ** 2))
     dt = collision / 10.0

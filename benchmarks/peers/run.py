@@ -1,19 +1,21 @@
 """Races against other codes: the settling column, contact updates per second, time to a residual, memory per grain.
 
+The race against LAMMPS, with more scenes, is default.py.
+
     python benchmarks/peers/run.py [--quick] [--sizes 1000,8000] [--only column,updates,residual,memory]
-                                   [--bounds 6e-3,1e-3] [--codes lammps,liggghts,yade,pybullet,mujoco]
+                                   [--bound 1e-3] [--codes liggghts,yade,pybullet,mujoco]
                                    [--python PYTHON] [--json FILE] [--plot FILE]
 
-One core each, CPU seconds, each ratio from one run. LAMMPS, LIGGGHTS, YADE and Siconos come from Debian (`apt-get
-install lammps liggghts yade python3-siconos`), pybullet and MuJoCo from PyPI, in the running Python or in the one named
-by --python. Who is not there is named as absent. Columns that take less than five seconds are run three times by every
+One core each, CPU seconds, each ratio from one run. Our column is the plain scene of default.py; the other codes may
+leave a mean overlap of --bound, which is more than ours leaves. LIGGGHTS, YADE and Siconos come from Debian (`apt-get
+install liggghts yade python3-siconos`), pybullet and MuJoCo from PyPI, in the running Python or in the one named by
+--python. Who is not there is named as absent. Columns that take less than five seconds are run three times by every
 code, and the quickest counts.
 """
 
 import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -23,20 +25,20 @@ from pathlib import Path
 
 os.environ.update(NUMBA_NUM_THREADS="1", OMP_NUM_THREADS="1", RIGIDGRAINS_THREADS="1")
 
-import column_lammps
+import column_liggghts
 import column_yade
 import numpy as np
+import plain_lammps
 import siconos_fclib
 import siconos_nsgs
 from column import Column
+from workers import quickest, worker
 
 from rigidgrains.app import bench
 from rigidgrains.contacts.problem import ContactProblem
 from rigidgrains.solve.orders import ORDERS
 
-HERE = Path(__file__).parent
-BOUNDS = (6e-3, 1e-3)
-SHORT = 5.0  # CPU seconds
+SEED = 1  # of the column
 # Step and iterations that keep the mean overlap of 1000 grains below 1e-3
 WORKERS = {"pybullet": ("column_bullet.py", 0.03, 28), "mujoco": ("column_mujoco.py", 0.03, 28)}
 PATIENCE = 120.0  # CPU seconds until they are stopped
@@ -60,15 +62,15 @@ def main() -> None:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Races against other codes")
     parser.add_argument("--quick", action="store_true", help="1000 grains, one size of packing")
-    parser.add_argument("--sizes", default="", help="grains of the columns, 1000,8000,64000 if absent")
-    parser.add_argument("--bounds", default="6e-3,1e-3", help="on the mean overlap of the columns, over the radius")
-    parser.add_argument("--codes", default="lammps,liggghts,yade,pybullet,mujoco", help="who races in the columns")
+    parser.add_argument("--sizes", default="", help="grains of the columns, 1000,8000 if absent")
+    parser.add_argument("--bound", type=float, default=1e-3, help="on the mean overlap of the others, over the radius")
+    parser.add_argument("--codes", default="liggghts,yade,pybullet,mujoco", help="who races in the columns")
     parser.add_argument("--only", default="column,updates,residual,memory")
     parser.add_argument("--python", default=sys.executable, help="a Python that has pybullet and mujoco")
     parser.add_argument("--json", help="file for all figures")
     parser.add_argument("--plot", default="", help="file for a picture of the column race")
     wanted = parser.parse_args()
-    wanted.sizes = [int(n) for n in wanted.sizes.split(",") if n] or ([1000] if wanted.quick else [1000, 8000, 64_000])
+    wanted.sizes = [int(n) for n in wanted.sizes.split(",") if n] or ([1000] if wanted.quick else [1000, 8000])
     return wanted
 
 
@@ -76,44 +78,30 @@ def column_race(wanted: argparse.Namespace) -> list[dict]:
     """Each code settles the same column; ratios of CPU seconds."""
     records = []
     for grains in wanted.sizes:
-        for bound in map(float, wanted.bounds.split(",")):
-            ours = quickest(partial(worker, sys.executable, "column_own.py", grains, bound))
-            print(
-                f"\n{grains:,} grains, mean overlap below {bound:g} radii: CPU seconds, and over those of rigidgrains"
-            )
-            tell("rigidgrains", ours, ours)
-            record = {"grains": grains, "bound": bound, "rigidgrains": ours}
-            for name, task in peers(wanted, grains, bound).items():
-                record[name] = quickest(task)
-                tell(name, record[name], ours)
-            records.append(record)
+        ours = quickest(partial(worker, sys.executable, "plain_own.py", "column", grains, SEED))
+        print(f"\n{grains:,} grains: CPU seconds, and over those of rigidgrains")
+        tell("rigidgrains", ours, ours)
+        record = {"grains": grains, "bound": wanted.bound, "rigidgrains": ours}
+        for name, task in peers(wanted, grains).items():
+            record[name] = quickest(task)
+            tell(name, record[name], ours)
+        records.append(record)
     return records
 
 
-def peers(wanted: argparse.Namespace, grains: int, bound: float) -> dict[str, Callable[[], dict]]:
-    """Who races: the slower codes on small columns alone, those of other Pythons at the lower bound alone."""
-    tasks: dict[str, Callable[[], dict]] = {
-        name: partial(column_lammps.run, name, grains, bound) for name in ("lammps", "liggghts")
-    }
+def peers(wanted: argparse.Namespace, grains: int) -> dict[str, Callable[[], dict]]:
+    """Who races: the slower codes on small columns alone."""
+    tasks: dict[str, Callable[[], dict]] = {"liggghts": partial(column_liggghts.run, grains, wanted.bound)}
     if grains <= MANY:
-        tasks["yade"] = partial(column_yade.run, grains, bound)
-        if bound == BOUNDS[-1]:
-            tasks |= {name: partial(settle, wanted.python, name, grains) for name in WORKERS}
+        tasks["yade"] = partial(column_yade.run, grains, wanted.bound)
+        tasks |= {name: partial(settle, wanted.python, name, grains) for name in WORKERS}
     return {name: task for name, task in tasks.items() if name in wanted.codes.split(",")}
-
-
-def quickest(task: Callable[[], dict]) -> dict:
-    """The quickest of three runs if they are short, or the only one."""
-    first = task()
-    return (
-        min([first, task(), task()], key=lambda one: one["seconds"]) if first.get("seconds", SHORT) < SHORT else first
-    )
 
 
 def settle(python: str, name: str, grains: int) -> dict:
     """A column by a code of another Python; what it has not come through counts at the rate of the rest."""
     script, dt, iterations = WORKERS[name]
-    column = Column(grains)
+    column = Column(grains, SEED)
     with tempfile.TemporaryDirectory() as folder:
         state = Path(folder) / "state.npz"
         np.savez(
@@ -125,15 +113,6 @@ def settle(python: str, name: str, grains: int) -> dict:
         return record
     left = column.judge(np.array(record.pop("position")), np.array(record.pop("velocity")))
     return record | left | {"seconds": record["seconds"] / record["part"]}
-
-
-def worker(python: str, script: str, *words: object) -> dict:
-    """What a worker prints as JSON."""
-    done = subprocess.run([python, HERE / script, *map(str, words)], capture_output=True, text=True)
-    try:
-        return json.loads(done.stdout.strip().splitlines()[-1])
-    except (ValueError, IndexError):
-        return {"absent": (done.stderr.strip() or "the worker failed").splitlines()[-1]}
 
 
 def tell(name: str, one: dict, ours: dict) -> None:
@@ -203,7 +182,7 @@ def residual_race(wanted: argparse.Namespace) -> dict:
 
 def memory_race(wanted: argparse.Namespace) -> dict:
     """Bytes per grain at the peak, contacts included, against what LAMMPS says of itself."""
-    record = {"rigidgrains": bench.bytes_per_grain(100_000), "lammps": column_lammps.bytes_per_grain(64_000)}
+    record = {"rigidgrains": bench.bytes_per_grain(100_000), "lammps": plain_lammps.bytes_per_grain(64_000)}
     print("\nBytes per grain")
     for name, one in record.items():
         print(f"  {name:<12} {'absent' if one is None else f'{one:.0f}'}")

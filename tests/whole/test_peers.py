@@ -2,22 +2,50 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
+import json
+import math
 import subprocess
 import sys
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 from support import ROOT
 
+import rigidgrains as rg
+
 PEERS = ROOT / "benchmarks" / "peers"
+NAMES = ("column", "drum", "silo2d", "silo3d", "heap", "shear")
+GRAINS = 40
 
 
 def load(name):
-    spec = importlib.util.spec_from_file_location(name, PEERS / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    """A module of benchmarks/peers, with those beside it."""
+    sys.path.insert(0, str(PEERS))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(str(PEERS))
+
+
+def make(name, grains=GRAINS, short=True):
+    return load("plain_scenes").SCENES[name](grains, 101, short=short)
+
+
+def state(position, radius=0.5, **more):
+    position = np.asarray(position, dtype=float)
+    n = len(position)
+    return load("plain_measures").State(0.0, position, np.zeros((n, 3)), np.full(n, radius), 0, 0, **more)
+
+
+def keys(words: Any) -> Iterator[str]:
+    """All keys of nested tables."""
+    for key, value in words.items() if isinstance(words, dict) else ():
+        yield key
+        for one in value if isinstance(value, list) else [value]:
+            yield from keys(one)
 
 
 def test_the_column_is_the_one_stated():
@@ -49,3 +77,128 @@ def test_absent_peers_are_named(script):
     assert done.returncode == 0
     assert "absent" in done.stdout
     assert "pip install" in done.stdout
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("short", [True, False])
+def test_plain_scenes_have_no_word_about_solver_or_step(name, short):
+    scene = make(name, short=short)
+    assert "solver" not in scene.words
+    assert set(scene.words["run"]) == {"until", "seed"}
+    assert not {"dt", "dt_max", "dt_min", "travel", "accuracy", "criterion", "sweeps", "method"} & set(
+        keys(scene.words)
+    )
+    assert not scene.scene().solver.model_fields_set
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_plain_scenes_run_and_nothing_overlaps_at_the_start(name):
+    scene = make(name)
+    start = scene.start()
+    begun = state(start.position)
+    begun.radius = start.radius
+    assert scene.overlaps(begun).max(initial=0.0) < 1e-9 if len(start.radius) else True
+    simulation = rg.Simulation(scene.scene())
+    simulation.run(steps=3)
+    assert simulation.time > 0.0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_scripts_of_lammps_end_when_ours_does(name, tmp_path):
+    lammps, scene = load("plain_lammps"), make(name)
+    steps = 2000
+    dt, every = scene.unit / steps, round(scene.interval / scene.unit * steps)
+    words = lammps.script(scene, scene.start(), tmp_path, 1e4, 0.01, dt, steps)
+    words += lammps.stages(scene, str(tmp_path), dt, every)
+    made = sum(int(line.split()[1]) for line in words.splitlines() if line.startswith("run "))
+    assert made * dt == pytest.approx(scene.until, rel=1e-3)
+    assert ("unfix gate" in words) == name.startswith("silo")
+    assert "{" not in words
+
+
+def test_disks_have_the_mass_of_disks(tmp_path):
+    lammps, scene = load("plain_lammps"), make("silo2d")
+    lammps.write_data(tmp_path / "data", scene, scene.start())
+    rows = [line.split() for line in (tmp_path / "data").read_text().split("Atoms")[1].split("\n") if line]
+    diameter, density = np.array(rows, dtype=float)[:, 2:4].T
+    assert density * math.pi / 6.0 * diameter**3 == pytest.approx(math.pi / 4.0 * diameter**2)
+    assert len(rows) == GRAINS
+
+
+def test_the_search_follows_a_power_law():
+    """Overlap ~ k^p: the first guess is p = -1, from two runs on p is known."""
+    better = load("plain_lammps").better
+    soft = {"stiffness": 100.0, "mean_overlap": 1e-2}
+    assert better([soft], 1e-3) == pytest.approx(1e3)
+    stiff = [{"stiffness": k, "mean_overlap": 1e-2 * (k / 100.0) ** -0.75} for k in (1e3, 2e3)]
+    for tried in ([soft, stiff[0]], [soft, *stiff]):
+        assert better(tried, 1e-3) == pytest.approx(100.0 * 10.0 ** (1.0 / 0.75))
+
+
+def test_frames_of_a_dump_are_read(tmp_path):
+    head = "ITEM: NUMBER OF ATOMS\n{}\nITEM: BOX BOUNDS ff ff ff\n0 1\n0 1\n0 1\nITEM: ATOMS id x\n"
+    text = "ITEM: TIMESTEP\n0\n" + head.format(2) + "1 0.5\n2 0.25\nITEM: TIMESTEP\n10\n" + head.format(0)
+    (tmp_path / "dump").write_text(text)
+    found = load("plain_lammps").frames(tmp_path / "dump", 2)
+    assert found[0].tolist() == [[1.0, 0.5], [2.0, 0.25]]
+    assert found[10].shape == (0, 2)
+
+
+def test_overlaps_are_seen_through_the_sides_of_a_cell():
+    pair_overlaps = load("plain_measures").pair_overlaps
+    apart = state([[0.1, 1.0, 1.0], [7.2, 1.0, 1.0]])
+    assert len(pair_overlaps(apart)) == 0
+    assert pair_overlaps(apart, period=8.0) == pytest.approx([0.1])
+
+
+def test_angles_of_surfaces_are_seen():
+    measures = load("plain_measures")
+    x, y = (grid.ravel() for grid in np.meshgrid(np.arange(-8.0, 8.1, 0.5), np.arange(-8.0, 8.1, 0.5)))
+    slope = state(np.stack([x, y, 0.4 * x], axis=1))
+    assert math.tan(measures.surface_angle(slope, 6.0)) == pytest.approx(0.4, rel=0.05)
+    pyramid = state(np.stack([x, y, 5.0 - 0.4 * np.maximum(abs(x), abs(y))], axis=1))
+    angle, error = measures.heap_angle(pyramid, 7.0)
+    assert math.tan(math.radians(angle)) == pytest.approx(0.4, rel=0.1)
+    assert error < 0.5
+
+
+def test_blocks_give_the_standard_error_of_white_noise():
+    values = np.random.default_rng(0).normal(1.0, 1.0, (200, 100))
+    errors = [load("plain_measures").blocks(row)[1] for row in values]
+    assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(0.1, rel=0.1)
+
+
+def test_the_worker_tells_cost_and_results():
+    command = [sys.executable, PEERS / "plain_own.py", "heap", "20", "101", "--short"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    record = json.loads(done.stdout.splitlines()[-1])
+    assert record["steps"] > 0
+    assert {"seconds", "sweeps", "mean_overlap", "overlap_99", "imbalance", "certificate"} <= set(record)
+    assert {"angle (degrees)", "z", "sliding"} <= set(record["results"])
+
+
+def test_scenes_and_sizes_are_chosen():
+    race = load("default")
+    wanted = race.arguments(["--scenes", "column,silo", "--sizes", "100,200"])
+    assert [case[:2] for case in race.cases(wanted)] == [
+        ("column", 100), ("column", 200), ("silo2d", 1000), ("silo3d", 4000)
+    ]  # fmt: skip
+    assert (
+        min(seed for case in race.cases(wanted) for seed in case[2]) > 100
+    )  # none of those that settings were chosen by
+    with pytest.raises(SystemExit):
+        race.arguments(["--scenes", "sandpit"])
+
+
+def test_the_table_has_a_row_for_each_code_and_result():
+    race = load("default")
+    run = {
+        "seconds": 2.0, "steps": 10, "mean_overlap": 1e-4, "overlap_99": 1e-3, "results": {"z": (4.0, 0.5)}
+    }  # fmt: skip
+    codes = {"rigidgrains": [run | {"sweeps": 7.0}], "lammps": [run | {"seconds": 6.0}]}
+    text = "\n".join(race.tell([{"label": "column of 10", "codes": codes, "search": [], "found": True}]))
+    assert "3.00" in text
+    assert text.count("4 ± 0.5") == 2
+    assert race.paired({"rigidgrains": [run, run], "exact": [run, run]}, "z") == "+0.0% ± 0.0%"
+    absent = "\n".join(race.tell([{"label": "drum", "codes": {"rigidgrains": [run]}, "absent": "no lammps"}]))
+    assert "drum, LAMMPS: no lammps" in absent

@@ -1,12 +1,11 @@
-"""The settling column by LAMMPS or LIGGGHTS: linear springs with history, one process, CPU seconds of the run.
+"""The settling column by LIGGGHTS: linear springs with history, one process, CPU seconds of the run.
 
-The step is a tenth of the collision time of two mean grains, the restitution 0.3, tangential springs 2/7 as stiff, as
-gran/hooke/history has them by default; the stiffness is as low as the bound on the mean overlap allows.
+As in plain_lammps.py the step is a tenth of the collision time of two mean grains, the restitution 0.3, tangential
+springs are 2/7 as stiff; the stiffness is as low as the bound on the mean overlap allows.
 """
 
 import math
 import os
-import re
 import resource
 import shutil
 import subprocess
@@ -19,24 +18,15 @@ from column import MU, Column
 RESTITUTION, SKIN = 0.3, 0.3
 STIFF = 10.8  # N/m times the bound on the overlap over (N/1000)^(1/3), measured
 
-HEAD = """units lj
+SCRIPT = """units lj
 atom_style sphere
 boundary f f f
 newton off
-{ghosts}
+communicate single vel yes
 read_data {folder}/data
 neighbor {skin} bin
 neigh_modify delay 0 every 1 check yes
-"""
-LAMMPS = """pair_style gran/hooke/history {k} NULL {damp} NULL {mu} 1
-pair_coeff * *
-fix 1 all nve/sphere
-fix 2 all gravity 1.0 vector 0 0 -1
-fix 3 all wall/gran hooke/history {k} NULL {damp} NULL {mu} 1 xplane 0 {width}
-fix 4 all wall/gran hooke/history {k} NULL {damp} NULL {mu} 1 yplane 0 {width}
-fix 5 all wall/gran hooke/history {k} NULL {damp} NULL {mu} 1 zplane 0 NULL
-"""
-LIGGGHTS = """soft_particles yes
+soft_particles yes
 fix kn all property/global kn peratomtypepair 1 {k}
 fix kt all property/global kt peratomtypepair 1 {kt}
 fix gn all property/global gamman peratomtypepair 1 {damp}
@@ -51,8 +41,7 @@ fix 4 all wall/gran model hooke/stiffness tangential history primitive type 1 xp
 fix 5 all wall/gran model hooke/stiffness tangential history primitive type 1 yplane 0
 fix 6 all wall/gran model hooke/stiffness tangential history primitive type 1 yplane {width}
 fix 7 all wall/gran model hooke/stiffness tangential history primitive type 1 zplane 0
-"""
-TAIL = """timestep {dt}
+timestep {dt}
 thermo 1000000000
 run {steps}
 dump end all custom 1 {folder}/out id x y z vx vy vz fx fy fz
@@ -61,11 +50,11 @@ run 0
 """
 
 
-def run(program: str, grains: int, bound: float) -> dict:
+def run(grains: int, bound: float) -> dict:
     """CPU seconds without start-up, settings and what is left."""
-    path = shutil.which("lmp" if program == "lammps" else "liggghts")
+    path = shutil.which("liggghts")
     if path is None:
-        return {"absent": f"{program} is not installed; on Debian: apt-get install {program}"}
+        return {"absent": "liggghts is not installed; on Debian: apt-get install liggghts"}
     column = Column(grains)
     stiffness = STIFF / bound * (grains / 1000.0) ** (1.0 / 3.0)
     reduced = 0.5 * float(column.mass.mean())
@@ -73,38 +62,20 @@ def run(program: str, grains: int, bound: float) -> dict:
     dt = collision / 10.0
     words = {
         "k": stiffness, "kt": 2.0 / 7.0 * stiffness, "damp": -2.0 * math.log(RESTITUTION) / collision, "mu": MU,
-        "ghosts": "comm_modify vel yes" if program == "lammps" else "communicate single vel yes",
-        "half": -math.log(RESTITUTION) / collision,
-        "width": column.width, "skin": SKIN, "dt": dt, "steps": math.ceil(column.time / dt),
-        "form": "float %.15g" if program == "lammps" else '"%d ' + 9 * "%.15g " + '"',
+        "half": -math.log(RESTITUTION) / collision, "width": column.width, "skin": SKIN, "dt": dt,
+        "steps": math.ceil(column.time / dt), "form": '"%d ' + 9 * "%.15g " + '"',
     }  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
-        write_data(Path(folder) / "data", column, program)
-        script = HEAD + (LAMMPS if program == "lammps" else LIGGGHTS) + TAIL
-        begin = seconds(path, folder, script, words | {"steps": 0})
-        spent = seconds(path, folder, script, words)
+        write_data(Path(folder) / "data", column)
+        begin = seconds(path, folder, words | {"steps": 0})
+        spent = seconds(path, folder, words)
         end = np.loadtxt(Path(folder) / "out", skiprows=9)
     left = column.judge(end[:, 1:4], end[:, 4:7], end[:, 7:10] / column.mass[:, None])
     return {"seconds": spent - begin, "steps": words["steps"], "stiffness": stiffness, "dt": dt, **left}
 
 
-def bytes_per_grain(grains: int) -> float | None:
-    """What LAMMPS says it has allocated for the column."""
-    path = shutil.which("lmp")
-    if path is None:
-        return None
-    column = Column(grains)
-    with tempfile.TemporaryDirectory() as folder:
-        write_data(Path(folder) / "data", column, "lammps")
-        words = {"k": 1e4, "damp": 10.0, "mu": MU, "width": column.width, "skin": SKIN, "dt": 1e-3, "steps": 0,
-                 "ghosts": "comm_modify vel yes", "form": "float %.15g"}  # fmt: skip
-        seconds(path, folder, HEAD + LAMMPS + TAIL, words)
-        told = re.search(r"memory allocation .*= *([0-9.]+)", (Path(folder) / "log").read_text())
-    return None if told is None else float(told[1]) * 2**20 / grains
-
-
-def write_data(path: Path, column: Column, program: str) -> None:
-    """The lattice in LAMMPS' format; LIGGGHTS has the columns in another order."""
+def write_data(path: Path, column: Column) -> None:
+    """The lattice in LIGGGHTS' format."""
     lines = [f"column\n\n{len(column.radius)} atoms\n1 atom types\n"]
     lines += [f"0 {column.width:.15g} {axis}lo {axis}hi" for axis in "xy"] + [f"0 {column.height + 3.0:.15g} zlo zhi"]
     lines += ["\nAtoms\n"]
@@ -114,10 +85,10 @@ def write_data(path: Path, column: Column, program: str) -> None:
     path.write_text("\n".join(lines) + "\n")
 
 
-def seconds(path: str, folder: str, script: str, words: dict) -> float:
+def seconds(path: str, folder: str, words: dict) -> float:
     """CPU seconds of one run."""
     file = Path(folder) / "in"
-    file.write_text(script.format(folder=folder, **words))
+    file.write_text(SCRIPT.format(folder=folder, **words))
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     arguments = [path, "-in", str(file), "-log", f"{folder}/log", "-screen", "none"]
