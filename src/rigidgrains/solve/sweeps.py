@@ -280,7 +280,7 @@ def _look_now_and_then(
         verdict, before = criterion.judge(problem), pace.change
         eager = not verdict.met and pace.adapt(problem, verdict)
         soon = sweeps + max(LOOK, 2 * (sweeps // 64))
-        look = soon if eager else sweeps + max(LOOK, 2 * (sweeps // 16))
+        look = soon if eager else sweeps + max(LOOK, 2 * (sweeps // 4))
     return sweeps, verdict
 
 
