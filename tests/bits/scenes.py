@@ -60,7 +60,6 @@ SOLVERS = {
     "exact": 'accuracy = "exact"',
     "fast": 'accuracy = "fast"',
     "second order": 'method = "second-order"',
-    "symmetric, accelerated": 'method = "accelerated"\norder = "symmetric"',
     "hold": "hold = true",
     "sleep": 'order = "coloured"\ncriterion = "local"\nsleep = true',
     "gap g": 'gap = "g"',

@@ -71,7 +71,7 @@ def test_the_answer_in_the_readme_is_that_of_the_program(tmp_path, monkeypatch):
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     answer = re.search(r"```\n(error drum\.toml: .*?)```", text, re.DOTALL)[1]
     monkeypatch.chdir(tmp_path)
-    wrong = scene_text("drum").replace("radius = [", "raduis = [", 1).replace("dt = ", "dt = -", 1)
+    wrong = scene_text("drum").replace("radius = [", "raduis = [", 1).replace("until = ", "until = -", 1)
     Path("drum.toml").write_text(wrong, encoding="utf-8")
     with pytest.raises(SceneError) as caught:
         load_scene("drum.toml")

@@ -79,7 +79,7 @@ def test_balanced_is_the_default_everywhere():
     scene = Scene(dimension=2, gravity=(0, -1))
     scene.add_grains(positions=[(0.0, 0.5)], radius=0.5)
     made = [AcceleratedSweeps(), scene.make_solver(), Simulation(scene).solver, Simulation(scene.build()).solver]
-    made += [Simulation(scene, solver="accelerated").solver, AcceleratedSweeps(order="symmetric")]
+    made += [Simulation(scene, solver="accelerated").solver, AcceleratedSweeps(order="coloured")]
     assert [solver.accuracy for solver in made] == ["balanced"] * len(made)
     assert [solver.own for solver in made] == [()] * len(made)
     assert Simulation(scene, accuracy="fast").solver.accuracy == "fast"

@@ -346,7 +346,7 @@ SOLVERS = [
     rg.Sweeps(order=rg.RandomBlocks(block=7), criterion=rg.FixedSweeps(12)),
     rg.Sweeps(rigidity=2.5),
     rg.AcceleratedSweeps(accuracy="fast", max_sweeps=70),
-    rg.AcceleratedSweeps(order="symmetric", accuracy="exact", fallback=7),
+    rg.AcceleratedSweeps(accuracy="exact", fallback=7),
     rg.SecondOrder(warm=3),
 ]
 

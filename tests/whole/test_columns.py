@@ -15,7 +15,7 @@ MODULES = {path.relative_to(PACKAGE).as_posix(): path for path in sorted(PACKAGE
 COMPILED = {"kernel", "inlined", "law"}
 # Plain Python that kernels compile: one text for every loop and every device
 TEXTS = {("laws/shock.py", "*"), ("runtime/simd.py", "choose")} | {
-    (f"solve/kernels/{name}.py", "*") for name in ("sweeps", "coloured", "measures")
+    (f"solve/kernels/{name}.py", "*") for name in ("sweeps", "coloured", "extrapolated", "measures")
 }
 # Tables whose columns have names everywhere; in kernels all but those that say which bodies, and rows of any table
 TABLES = {"motion", "before", "kept", "geometry", "forces", "impulse", "extra", "branch", "flow", "cell_mobility"}

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contacts.problem import ContactProblem
-from ..model.columns import INV_MASS, N_X, N_Y, N_Z, R_N, R_X, R_Y, R_Z, V_X, V_Y, V_Z
+from ..model.columns import INV_MASS, N_X, N_Y, N_Z, R_N, R_X, R_Y, R_Z, V_X, V_Y, V_Z, X, Y, Z
 from ..runtime.compiled import kernel
 from ..runtime.threads import in_parts, total
 from .kernels.factory import kernels_for, without_forces
@@ -127,10 +127,10 @@ def _held(pairs, geometry, forces, motion, grains, part, net):
         j = pairs[c, 1]
         if j >= grains and motion[j, INV_MASS] == 0.0:
             r_n = part * forces[c, R_N]
-            net[j - grains, 0] += part * forces[c, R_X] + r_n * geometry[c, N_X]
-            net[j - grains, 1] += part * forces[c, R_Y] + r_n * geometry[c, N_Y]
-            net[j - grains, 2] += part * forces[c, R_Z] + r_n * geometry[c, N_Z]
+            net[j - grains, X] += part * forces[c, R_X] + r_n * geometry[c, N_X]
+            net[j - grains, Y] += part * forces[c, R_Y] + r_n * geometry[c, N_Y]
+            net[j - grains, Z] += part * forces[c, R_Z] + r_n * geometry[c, N_Z]
     held = 0.0
     for w in range(len(net)):
-        held += math.sqrt(net[w, 0] ** 2 + net[w, 1] ** 2 + net[w, 2] ** 2)
+        held += math.sqrt(net[w, X] ** 2 + net[w, Y] ** 2 + net[w, Z] ** 2)
     return held

@@ -33,7 +33,7 @@ from .pace import Pace
 from .passivity import Passive, make_passive
 from .sleep import check_sleep, sweep_awake
 
-LOOK = 4  # sweeps between looks at the state at least, half of it before the first; an eighth of those made at most
+LOOK = 4  # sweeps between looks at the state at least, half of it before the first; half of those made at most
 
 
 @with_earlier_names({"referee": FIGURES["referee"]})
