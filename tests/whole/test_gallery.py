@@ -179,7 +179,8 @@ def test_the_deposit(run):
     """Cohesion is a force between grains: the box carries their weight; pulls hold part of the deposit."""
     report, state, bodies = run("deposit")
     lift = -sum(force[1] for force in report.wall_force.values())
-    assert lift == pytest.approx(bodies.mass.sum() * G, rel=5e-3)
+    forces = np.abs(state.contacts.normal_force).sum()  # far more than the weight: pulls hold the grains together
+    assert lift == pytest.approx(bodies.mass.sum() * G, abs=1e-3 * forces)
     pull = state.contacts.normal_force[state.contacts.status > 0]
     assert pull.min() > -2.0 * (1 + 1e-9)
     assert (pull < -bodies.mass.mean() * G).sum() > 10

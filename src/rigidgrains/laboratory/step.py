@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -110,14 +111,14 @@ class Watch:
 
     def judge(self, problem: ContactProblem) -> Verdict:
         local, whole = self.log.look(lambda: (residual(problem), momentum_error(problem)))
-        return Verdict(local <= self._tolerance, local, whole)
+        return Verdict(local <= self._tolerance, local, whole, excess=local / self._tolerance)
 
     def follow(self, pace: Pace) -> Pace:
         """The same pace, with its sweeps counted."""
-        sweep, finish = pace.sweep, pace.finish
+        sweeps, finish = pace.sweeps, pace.finish
 
-        def counted(problem: ContactProblem, rng: np.random.Generator) -> int:
-            made = sweep(problem, rng)
+        def counted(problem: ContactProblem, rng: np.random.Generator, *how: Any) -> int:
+            made = sweeps(problem, rng, *how)
             self.log.sweeps += made
             return made
 
@@ -125,5 +126,5 @@ class Watch:
             self.log.sweeps += pace.closing
             return finish(problem, rng, converged=converged)
 
-        pace.sweep, pace.finish = counted, closed  # type: ignore[method-assign]
+        pace.sweeps, pace.finish = counted, closed  # type: ignore[method-assign, assignment]
         return pace
