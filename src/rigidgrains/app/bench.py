@@ -33,6 +33,7 @@ from ..solve.sweeps import Sweeps
 
 DT = 0.01
 TYPICAL = 100_000
+SMALL = 1000
 CLOCK = "time.perf_counter()"
 FIRST_STEP = f"""
 import time
@@ -56,13 +57,15 @@ def run(
 
     tell : is told which share of the parts is done, and which comes next
     """
-    from .bench_step import shares, speed_up
+    from .bench_step import outside_sweeps, shares, speed_up, sweep_ratio
 
     rates: dict[str, dict[str, float]] = {"ordered": {}, "random": {}, "coloured": {}}
     parts: dict[str, Callable[[], Any]] = {
         "kinds": lambda: kind_rates(typical, repeats),
         "search_over_sweep": lambda: search_over_sweep(typical, repeats),
         "shares": lambda: shares(typical),
+        "sweep_ratio": lambda: sweep_ratio(typical),
+        "outside_sweeps": lambda: {str(grains): outside_sweeps(grains) for grains in (SMALL, typical)},
         "threads": get_threads,
         "speed_up": lambda: speed_up(typical),
         "start_seconds": start_seconds,
@@ -106,6 +109,14 @@ def describe(figures: dict[str, Any]) -> list[tuple[str, str]]:
         (
             "step",
             ", ".join(f"{name} {share:.0%}" for name, share in figures["shares"].items() if name != "lists_per_step"),
+        ),
+        ("accelerated sweep", f"{figures['sweep_ratio']:.2f} times the time of a plain one"),
+        (
+            "outside of sweeps",
+            "; ".join(
+                f"{ms:.2g} ms a step, that is {over:.0f} sweeps, at {int(grains):,} grains"
+                for grains, (ms, over) in figures["outside_sweeps"].items()
+            ),
         ),
         ("threads", f"{figures['speed_up']:.2f} times as fast on {figures['threads']} as on one, whole steps"),
         (

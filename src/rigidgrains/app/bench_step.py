@@ -13,10 +13,12 @@ from ..contacts.problem import ContactProblem
 from ..runtime.threads import get_threads, only
 from ..simulation import stepper
 from ..simulation.simulation import Simulation
+from ..solve.accelerated import AcceleratedSweeps
 from ..solve.criteria import FixedSweeps
+from ..solve.extrapolated import Extrapolated
 from ..solve.orders import Coloured
 from ..solve.sweeps import Sweeps
-from .bench import dense_bodies
+from .bench import dense_bodies, dense_problem
 
 SWEEPS = 20  # in each step: fewer than most packings ask for
 DT = 0.02
@@ -81,6 +83,53 @@ def shares(grains: int, steps: int = STEPS) -> dict[str, float]:
     parts["motion"] = whole - sum(parts.values())
     found = {name: seconds / whole for name, seconds in parts.items()}
     return found | {"lists_per_step": (near.builds - builds) / steps}
+
+
+def sweep_ratio(grains: int, rounds: int = 7) -> float:
+    """Time of an accelerated sweep over that of a plain one on the same packing, on one thread."""
+    _, problem = dense_problem(grains, coloured=True)
+    rng, number = np.random.default_rng(0), max(2, 2 * (1_000_000 // problem.count))
+    with only(1):
+        plain, pace = Coloured(), Extrapolated(Coloured(), problem)
+        plain.begin(problem)
+        pace.begin(problem)
+        ways: list[Callable[[], object]] = [
+            lambda: plain.sweeps(problem, rng, number),
+            lambda: pace.sweeps(problem, rng, number),
+        ]
+        best = [np.inf, np.inf]
+        for _ in range(1 + rounds):
+            for k, way in enumerate(ways):
+                begun = time.process_time()
+                way()
+                best[k] = min(best[k], time.process_time() - begun)
+    return float(best[1] / best[0])
+
+
+def outside_sweeps(grains: int, steps: int = STEPS) -> tuple[float, float]:
+    """What a step of the default solver costs besides its sweeps, on one thread: ms, and over an accelerated sweep."""
+    with only(1):
+        simulation = Simulation(dense_bodies(grains), dt=DT, solver=AcceleratedSweeps(), seed=1)
+        for _ in range(2):
+            simulation.step()
+        swept, sweeps, original = 0.0, 0, Extrapolated.sweeps
+
+        def watched(pace: Extrapolated, *how: Any, **more: Any) -> int:
+            nonlocal swept, sweeps
+            begun = time.process_time()
+            made = original(pace, *how, **more)
+            swept, sweeps = swept + time.process_time() - begun, sweeps + made
+            return made
+
+        Extrapolated.sweeps = watched  # type: ignore[method-assign, assignment]
+        try:
+            begun = time.process_time()
+            for _ in range(steps):
+                simulation.step()
+            rest = time.process_time() - begun - swept
+        finally:
+            Extrapolated.sweeps = original  # type: ignore[method-assign]
+    return 1e3 * rest / steps, rest / steps * sweeps / swept
 
 
 def speed_up(grains: int, threads: int | None = None, rounds: int = 5) -> float:
