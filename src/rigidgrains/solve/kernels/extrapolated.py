@@ -33,6 +33,7 @@ from .friction import (
     write_force,
 )  # fmt: skip
 
+ALONG, CHANGE, STEP = range(3)  # columns of sums
 BLOCK = 64  # contacts: the share of a thread in a colour is some blocks
 
 
@@ -94,9 +95,9 @@ def update_blocks(
             )
             total, changes, steps = total + a, changes + c, steps + s
             first += 1
-        sums[row_of_sums, 0] += total
-        sums[row_of_sums, 1] += changes
-        sums[row_of_sums, 2] += steps
+        sums[row_of_sums, ALONG] += total
+        sums[row_of_sums, CHANGE] += changes
+        sums[row_of_sums, STEP] += steps
         row_of_sums += 1
 
 
@@ -116,7 +117,8 @@ def extrapolated_sweeps(
     best        : the best forces so far
     """
     rate, turn = 1.0 / dt, False
-    order[:] = kept
+    for k in range(len(order)):
+        order[k] = kept[k]
     for made in range(1, most + 1):
         if state.what != GO_ON:
             seed = shuffle(order, inner, seed)
@@ -130,13 +132,13 @@ def extrapolated_sweeps(
         # 3. and 4. Measure, and decide.
         along, change, step = 0.0, 0.0, 0.0
         for k in range(len(sums)):
-            along, change, step = along + sums[k, 0], change + sums[k, 1], step + sums[k, 2]
+            along, change, step = along + sums[k, ALONG], change + sums[k, CHANGE], step + sums[k, STEP]
         sums, sums_b = sums_b, sums
         size = math.sqrt(change) * math.sqrt(step)
         state = choose(rule, extent, state, along / size if size > 0.0 else 0.0, change)
         if state.better:
             first, last = share(0, len(forces), thread, threads)
-            best[first:last] = forces[first:last]
+            copy(first, last, forces, best)
         if state.what == RESCUE or (made >= soon and made % 2 == 0 and state.change <= enough):
             break
     if turn:
@@ -144,7 +146,8 @@ def extrapolated_sweeps(
         swap(*share(0, len(forces), thread, threads), forces, forces_b)
         swap(*share(0, len(motion), thread, threads), motion, motion_b)
     if thread == 0:
-        kept[:] = order
+        for k in range(len(order)):
+            kept[k] = order[k]
     return state
 
 
@@ -163,7 +166,7 @@ def visit(
     extrapolate(first, last, beta, last_motion, motion)
     for t in range(own[0], own[1]):
         extrapolate(t * tile, min((t + 1) * tile, len(motion)), beta, last_motion, motion)
-        sums[t] = 0.0
+        clear(t, t + 1, sums)
         for k in order[:at]:
             update_blocks(
                 tiles[t, k], tiles[t + 1, k], start[k + 1], not alone[k], t, sums, beta, sequence, motion, pairs,
@@ -173,7 +176,7 @@ def visit(
     for k in order[at:]:
         block = start[k + 1] - start[k] if alone[k] else BLOCK
         first, last = share(first_row[k], first_row[k + 1], thread, threads)
-        sums[first:last] = 0.0
+        clear(first, last, sums)
         update_blocks(
             start[k] + (first - first_row[k]) * block, min(start[k] + (last - first_row[k]) * block, start[k + 1]),
             block, not alone[k], first, sums, beta, sequence, motion, pairs, geometry, extra, cell, forces, before, dt,
@@ -188,6 +191,21 @@ def extrapolate(first, last, beta, now, before):
     x, y = now[first:last].reshape(-1), before[first:last].reshape(-1)
     for k in range(len(x)):
         y[k] = x[k] + beta * (x[k] - y[k])
+
+
+@kernel
+def clear(first, last, sums):
+    """Begin some sums."""
+    for k in range(first, last):
+        sums[k, ALONG], sums[k, CHANGE], sums[k, STEP] = 0.0, 0.0, 0.0
+
+
+@kernel
+def copy(first, last, rows, to):
+    """Copy some rows of a table. To assign slices takes seconds to compile: its message on shapes is compiled too."""
+    x, y = rows[first:last].reshape(-1), to[first:last].reshape(-1)
+    for k in range(len(x)):
+        y[k] = x[k]
 
 
 @kernel
