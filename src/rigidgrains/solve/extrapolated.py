@@ -75,7 +75,7 @@ class Extrapolated(Pace):
         self._rows = rows_of_sums(by.start, by.alone, by.inner, len(by.tiles))
         self._sums = tuple(self._work.take(f"sums {k}", int(self._rows[-1]), 3) for k in range(2))
         self._colours = np.arange(by.count)
-        self._extent, self._associated = extent_of(p), AssociatedStart()
+        self._extent, self._associated, self.foresees = extent_of(p), AssociatedStart(), True
         loop, what = kernels_for(p).squares_over_mass, (p.geometry, p.forces)
         square = float(total(in_parts(lambda first, last: loop(first, last, *what), p.count)))
         self.state = State(scale=square, restarts=self.restarts)
@@ -86,6 +86,7 @@ class Extrapolated(Pace):
     def begin_looks(self, problem: ContactProblem) -> None:
         if self._may_begin:
             self._associated.begin(problem, self._extent)
+            self.foresees = False  # laws change at looks
 
     def sweep(self, problem: ContactProblem, rng: Generator) -> int:
         return self.sweeps(problem, rng, 1)

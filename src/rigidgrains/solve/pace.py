@@ -21,6 +21,7 @@ class Pace:
     closing  : sweeps that `finish` will make
     restarts : how often the pace began anew
     change   : by how much the last sweep has changed forces, in whatever measure falls with the error; NaN if unknown
+    foresees : whether `change` tells when a look will find a criterion met; then looks are rarer
     trouble  : what went wrong, if anything
     fallback : iterations of the second-order method
     futile   : whether no number of sweeps that may be made could do, and what is left is to `fall_back`
@@ -29,6 +30,7 @@ class Pace:
     closing = 0
     restarts = 0
     change = math.nan
+    foresees = False
     trouble = ""
     fallback = 0
     futile = False

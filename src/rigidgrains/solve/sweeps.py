@@ -33,7 +33,7 @@ from .pace import Pace
 from .passivity import Passive, make_passive
 from .sleep import check_sleep, sweep_awake
 
-LOOK = 4  # sweeps between looks at the state at least, half of it before the first; half of those made at most
+LOOK = 4  # sweeps between looks at the state at least, half of it before the first; later an eighth of those made
 
 
 @with_earlier_names({"referee": FIGURES["referee"]})
@@ -280,7 +280,7 @@ def _look_now_and_then(
         verdict, before = criterion.judge(problem), pace.change
         eager = not verdict.met and pace.adapt(problem, verdict)
         soon = sweeps + max(LOOK, 2 * (sweeps // 64))
-        look = soon if eager else sweeps + max(LOOK, 2 * (sweeps // 4))
+        look = soon if eager else sweeps + max(LOOK, 2 * (sweeps // (4 if pace.foresees else 16)))
     return sweeps, verdict
 
 
