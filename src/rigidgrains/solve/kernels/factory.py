@@ -18,7 +18,9 @@ from .kinds import CELL, FRICTION, TORQUE, Kind
 
 Array = NDArray[np.float64]
 
-SHARE = 1024  # contacts that a thread takes at least: less of a colour is not worth a meeting
+SHARE = (
+    4096  # contacts that a thread takes at least: with less, meetings cost more than it saves, most on a busy machine
+)
 
 
 class Kernels(SimpleNamespace):
