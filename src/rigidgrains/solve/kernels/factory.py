@@ -18,9 +18,7 @@ from .kinds import CELL, FRICTION, TORQUE, Kind
 
 Array = NDArray[np.float64]
 
-SHARE = (
-    4096  # contacts that a thread takes at least: with less, meetings cost more than it saves, most on a busy machine
-)
+SHARE = 4096  # contacts that a thread takes at least: with less, meetings cost more than it saves
 
 
 class Kernels(SimpleNamespace):
