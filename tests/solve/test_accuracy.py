@@ -13,6 +13,7 @@ from support.builders import chain, floor, grains
 from rigidgrains import AcceleratedSweeps, AutoStep, FixedSweeps, Frame, MomentumCriterion, Scene, Simulation, Sweeps
 from rigidgrains.certificate import check
 from rigidgrains.measure import energy_budget
+from rigidgrains.model.columns import INV_M_ALL
 from rigidgrains.runtime.threads import only
 from rigidgrains.solve.accuracy import LEAVES, LEVELS, STILL, STRICT, contact_travel, is_still
 from rigidgrains.solve.criteria import FlowCriterion
@@ -315,6 +316,18 @@ def test_a_scene_needs_no_time_step():
     assert simulation.step_sizes.max() <= math.sqrt(0.01 * 1.0 / 10.0) * (1.0 + 1e-12)
     assert simulation.step_sizes.max() >= 0.9 * math.sqrt(0.01 * 1.0 / 10.0)
     assert isinstance(simulation.solver, Sweeps)
+
+
+def test_a_cell_under_pressure_needs_no_time_step():
+    """From rest its pressure brings neighbours closer by no more than a hundredth of a diameter in a step."""
+    scene = Scene(dimension=2, friction=0.4, cell={"lower": (0, 0), "upper": (6, 6), "pressure": 1.0})
+    scene.add_grains(count=20, radius=0.5, density=1.0)
+    simulation = Simulation(scene)
+    simulation.run(until=20.0)
+    bodies = simulation.bodies
+    strain = bodies.cell.volume * 1.0 * bodies.flow[0, INV_M_ALL]  # V P/M (1/s^2) along an axis, least at the end
+    assert simulation.step_sizes.max() <= math.sqrt(0.01 * 1.0 / strain)  # of grains 1 apart, whose diameter is 1
+    assert simulation.report().max_overlap_of_run < 0.02
 
 
 def test_a_pour_needs_no_time_step_either():

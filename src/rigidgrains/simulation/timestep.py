@@ -112,8 +112,7 @@ class AutoStep:
         acceleration = _acceleration(bodies)
         speed = float(np.linalg.norm(bodies.motion[: bodies.count + len(bodies.walls), V], axis=1).max())
         if bodies.flows:
-            flow, pull_in = strain_rates(bodies)
-            speed, acceleration = max(speed, flow), max(acceleration, pull_in)
+            speed = max(speed, strain_rates(bodies)[0])
         driven = [_drive_speed(wall.drive) for wall in bodies.walls if not wall.guided]
         dt = _allowed(self.travel * _radii(bodies)[0], max([speed, *driven]), acceleration)
         dt = min(dt, self._most(bodies))
@@ -188,10 +187,11 @@ def _radii(bodies: Bodies) -> tuple[float, float]:
 
 
 def _acceleration(bodies: Bodies) -> float:
-    """m/s^2, the most that gravity, forces and loads do to a grain or a piston."""
+    """m/s^2, the most that gravity, forces and loads do to a grain, a piston, or neighbours in a cell under stress."""
     pistons = [wall for wall in bodies.walls if wall.guided]
     pushed = [abs(_load(wall, bodies) / wall.mass + float(bodies.gravity @ wall.normal)) for wall in pistons]
-    return max([_pull(bodies), *pushed])
+    pulled_in = strain_rates(bodies)[1] if bodies.flows else 0.0
+    return max([_pull(bodies), pulled_in, *pushed])
 
 
 def _load(wall: Wall, bodies: Bodies) -> float:
