@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -109,8 +110,27 @@ _cold = not forget_stale_kernels()
 from numba import njit  # noqa: E402  (the cache folder must be set before Numba is imported)
 from numba.core import event  # noqa: E402
 
+
+class _NoGarbage(event.Listener):
+    """No search for garbage while a kernel is compiled: compilers make many objects; searches take a tenth."""
+
+    depth, searches = 0, True
+
+    def on_start(self, event: Any) -> None:
+        if self.depth == 0:
+            self.searches = gc.isenabled()
+            gc.disable()
+        self.depth += 1
+
+    def on_end(self, event: Any) -> None:
+        self.depth -= 1
+        if self.depth == 0 and self.searches:
+            gc.enable()
+
+
 _compiling = event.TimingListener()  # a kernel that is compiled for another one counts once; loading does not count
 event.register("numba:compile", _compiling)
+event.register("numba:compile", _NoGarbage())
 
 _common: Any = {"error_model": "numpy", "no_cfunc_wrapper": True}  # nobody calls kernels from C
 kernel = njit(cache=True, nogil=True, **_common)  # several may run side by side, see threads.py

@@ -20,6 +20,7 @@ from ..model.columns import V_S
 from ..model.deforming import LARGEST, strain_rate
 from ..model.materials import check_tables
 from ..runtime.arguments import check_seed
+from ..runtime.copies import altered
 from ..runtime.memory import give_back
 from ..solve.choose import check_solver
 from ..solve.criteria import asked_by
@@ -162,14 +163,14 @@ class Stepper:
             found = solver.solve(self.contacts.problem(bodies, dt, self._kept), self.rng)
             asked: dict[str, Any] = {"removed": removed_part(solver.gap), "slack": solver.slack}
             asked["deepest"] = self.contacts.deepest / bodies.mean_radius
-            found = replace(found, **asked | asked_by(getattr(solver, "criterion", None)))
+            found = altered(found, **asked | asked_by(getattr(solver, "criterion", None)))
             spent = found.after(spent, given=self._given) if attempt else found
             self._check_speed(bound, spent.sweeps)
             speed = missed_pairs(bodies, self.neighbours, dt, candidates)
             if speed is None and self.contacts.laws.accept():
                 return spent
         left = "a law still refuses the forces" if speed is None else "pairs that were no candidates would overlap"
-        return replace(spent, converged=False, exhausted=True, why=f"{left} after {ATTEMPTS} attempts")
+        return altered(spent, converged=False, exhausted=True, why=f"{left} after {ATTEMPTS} attempts")
 
     def _restart(self, dt: float, *, solved: bool = False) -> None:
         """Begin the step again with this length; solved : contacts have forces of an attempt."""

@@ -7,7 +7,7 @@ between two restarts must all have the same order of colours.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..contacts.problem import ContactProblem
 from ..model.bodies import restore_motion
 from ..runtime.arguments import is_number
+from ..runtime.copies import altered
 from .accuracy import DEFAULT, LEVEL, LEVELS, contact_travel
 from .aliases import SETTINGS, with_earlier_names
 from .criteria import Criterion, MomentumCriterion, RigidSweeps, looks_at_state
@@ -112,7 +113,7 @@ class AcceleratedSweeps(Sweeps):
             return super().solve(problem, rng)
         found = self._solve_within(problem, rng)
         travel = found.travel if found.travel < math.inf else contact_travel(problem)
-        return replace(found, travel=travel, still=self.still)
+        return altered(found, travel=travel, still=self.still)
 
     def _solve_within(self, problem: ContactProblem, rng: Generator) -> SolveReport:
         """Within the sweeps that L/d and heavy bodies allow; what is left of a step that needs more is carried over."""
@@ -120,7 +121,7 @@ class AcceleratedSweeps(Sweeps):
         if self.reach < math.inf and problem.count:
             length = crossing(problem, burden(problem), loaded_extent(problem))
             most = min(most, max(LEAST, math.ceil(self.reach * length)))
-        solver = replace(self, max_sweeps=most)
+        solver = altered(self, max_sweeps=most)
         found = super(AcceleratedSweeps, solver).solve(problem, rng)
         for _ in range(AGAIN):
             if not self._failed(found) or missing_overlap(problem) <= GROSS * problem.mean_radius:
@@ -132,7 +133,7 @@ class AcceleratedSweeps(Sweeps):
             return found
         why, error = f"carried over after {found.sweeps} sweeps", found.momentum_error
         error = error if math.isfinite(error) else momentum_error(problem)
-        return replace(found, converged=None, carried=True, momentum_error=error, why=why)
+        return altered(found, converged=None, carried=True, momentum_error=error, why=why)
 
     def _failed(self, found: SolveReport) -> bool:
         """Whether the bound ended the sweeps, and something may be left to the next step."""
@@ -143,7 +144,7 @@ class AcceleratedSweeps(Sweeps):
         level = LEVELS[self.accuracy].settings(last)
         if "max_sweeps" in (own := self.own or ()):
             level["reach"] = math.inf
-        return replace(self, **{name: value for name, value in level.items() if name not in own})
+        return altered(self, **{name: value for name, value in level.items() if name not in own})
 
     def _pace(self, order: Order, problem: ContactProblem) -> Pace:
         assert isinstance(order, Coloured)

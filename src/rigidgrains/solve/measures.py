@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contacts.problem import ContactProblem
-from ..model.columns import INV_MASS, N_X, N_Y, N_Z, R_N, R_X, R_Y, R_Z, V_X, V_Y, V_Z, X, Y, Z
+from ..model.columns import INV_MASS, N_X, N_Y, N_Z, R_N, R_X, R_Y, R_Z, S_X, S_Y, S_Z, V_X, V_Y, V_Z, X, Y, Z
 from ..runtime.compiled import kernel
 from ..runtime.threads import in_parts, total
 from .kernels.factory import kernels_for, without_forces
@@ -102,8 +102,9 @@ def _top(first, last, motion):
     """The largest component of some velocities and spins."""
     top = 0.0
     for i in range(first, last):
-        for k in range(V_X, INV_MASS):
-            top = max(top, abs(motion[i, k]))
+        v = max(max(abs(motion[i, V_X]), abs(motion[i, V_Y])), abs(motion[i, V_Z]))
+        s = max(max(abs(motion[i, S_X]), abs(motion[i, S_Y])), abs(motion[i, S_Z]))
+        top = max(top, max(v, s))
     return top
 
 

@@ -214,5 +214,6 @@ def _weaken(cluster, pairs, sums, forces):
     for c in range(len(pairs)):
         share = sums[root_of(cluster, pairs[c, 0]), WORK]
         if share < 1.0:
-            forces[c] *= share
+            for k in range(forces.shape[1]):  # to multiply a row takes two seconds to compile
+                forces[c, k] *= share
     return least

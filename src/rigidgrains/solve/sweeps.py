@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from dataclasses import InitVar, dataclass, field, replace
+from dataclasses import InitVar, dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.random import Generator
 
 from ..contacts.problem import ContactProblem
 from ..runtime.arguments import is_number
+from ..runtime.copies import altered
 from ..theory import Q
 from .aliases import FIGURES, with_earlier_names
 from .criteria import (
@@ -87,7 +88,7 @@ class SolveReport:
 
         given : a number of sweeps was, and all were made again, from where the first attempt began: they count once
         """
-        return replace(
+        return altered(
             self,
             sweeps=self.sweeps if given else self.sweeps + earlier.sweeps,
             updates=self.updates + earlier.updates,
