@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support import ROOT
@@ -13,7 +15,7 @@ from support import ROOT
 FOLDER = ROOT / "validation"
 
 
-@pytest.mark.parametrize("name", ["haff", "packing", "rheology", "silo", "solver_statistics"])
+@pytest.mark.parametrize("name", ["haff", "levels", "packing", "rheology", "silo", "solver_statistics"])
 def test_options_are_told(name: str) -> None:
     told = subprocess.run([sys.executable, FOLDER / f"{name}.py", "--help"], capture_output=True, text=True)
     assert told.returncode == 0
@@ -38,3 +40,43 @@ def test_a_silo_does_not_know_how_full_it_is(tmp_path: Path) -> None:
     assert full == pytest.approx(1.0, abs=0.15)
     assert straight == pytest.approx(1.0, abs=0.05)
     assert 0.5 < k < 3.0
+
+
+def test_levels_start_from_the_same_packing_and_keep_their_runs(tmp_path: Path) -> None:
+    """After a short time both levels still tell nearly the same; a second call runs nothing."""
+    rows = levels(tmp_path, "--quick", "--scenes", "shear,drum,slow")
+    kept = (tmp_path / "runs").read_text()
+    assert len(kept.splitlines()) == 3 * 2 * 2
+    assert {(row["scene"], row["figure"]): row["difference"] for row in rows}["drum", "angle"] == pytest.approx(
+        0, abs=1
+    )
+    assert levels(tmp_path, "--quick", "--scenes", "shear,drum,slow") == rows
+    assert (tmp_path / "runs").read_text() == kept
+
+
+@pytest.mark.parametrize(
+    ("balanced", "verdict"),
+    [((10.1, 10.1), "within"), ((10.1, 10.3), "not decided"), ((10.4, 10.4), "MISSES"), ((9.6, 9.6), "MISSES")],
+)
+def test_levels_are_judged_by_the_interval_of_their_difference(
+    tmp_path: Path, balanced: tuple[float, float], verdict: str
+) -> None:
+    """Two seeds: Student's t of one degree of freedom is tan(0.475 pi) = 12.7 standard errors."""
+    runs = [
+        {"scene": "silo", "seed": 501 + k, "level": level, "quick": True, "figures": {"rate": rate}}
+        for level, rates in (("balanced", balanced), ("exact", (10.0, 10.0)))
+        for k, rate in enumerate(rates)
+    ]
+    (tmp_path / "runs").write_text("".join(json.dumps(run) + "\n" for run in runs))
+    (row,) = levels(tmp_path, "--quick", "--scenes", "silo")
+    one, two = (10.0 * (rate - 10.0) for rate in balanced)  # %
+    assert row["verdict"] == verdict
+    assert row["difference"] == pytest.approx(0.5 * (one + two))
+    assert row["half_width"] == pytest.approx(math.tan(0.475 * math.pi) * 0.5 * abs(one - two), abs=1e-9)
+
+
+def levels(folder: Path, *words: str) -> list[dict[str, Any]]:
+    """The table of levels.py, its runs kept in the folder."""
+    files = ["--runs", folder / "runs", "--json", folder / "all.json"]
+    subprocess.run([sys.executable, FOLDER / "levels.py", *words, *files], check=True)
+    return json.loads((folder / "all.json").read_text())
