@@ -63,8 +63,11 @@ class MatrixCase:
         rows = WatchedRows(self._rows, log)
         if name == "random":
             r, why = random_sweeps(rows, begin, tolerance, max_sweeps, np.random.default_rng(seed))
+        elif name == "symmetric":
+            progress = plain_sweeps(rows, begin, tolerance, max_sweeps)
+            r, why = progress.r, progress.reason or MET
         else:
-            progress = (plain_sweeps if name == "symmetric" else accelerated_sweeps)(rows, begin, tolerance, max_sweeps)
+            progress = accelerated_sweeps(rows, begin, tolerance, max_sweeps, seed)
             r, why = progress.r, progress.reason or MET
         rows.look(r)
         return self._judged(log, name, r[:, : self.problem.dimension].ravel(), tolerance, why)

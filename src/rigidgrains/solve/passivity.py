@@ -53,7 +53,7 @@ from ..model.columns import (
     Y,
     Z,
 )  # fmt: skip
-from ..runtime.compiled import kernel
+from ..runtime.compiled import inlined, kernel
 from ..runtime.memory import copy_rows
 from .criteria import StateCriterion, Verdict, check_verdict
 from .kernels.factory import apply_forces
@@ -69,14 +69,24 @@ def make_passive(problem: ContactProblem) -> float:
 
     Velocities of the problem must belong to its forces, and do so afterwards.
     """
-    p, bodies = problem, len(problem.motion)
-    cluster = p.work.take("cluster", bodies, kind=np.int32)
-    sums = p.work.take("powers", bodies, 4)
-    sums[:] = 0.0
+    cluster, sums = _powers(problem)
+    return _weaken_clusters(problem, cluster, sums) if _gives(sums) else 1.0
+
+
+def _powers(problem: ContactProblem) -> tuple[NDArray[np.int32], Array]:
+    """Clusters of the bodies, see `_number`, and sums over the contacts of each."""
+    p = problem
+    cluster = p.work.take("cluster", len(p.motion), kind=np.int32)
     _join(p.pairs, p.motion, bool(p.flow.any()), cluster)
+    sums = p.work.take("powers", int(_number(p.pairs, cluster)), 4)
+    sums[:] = 0.0
     _add_up(cluster, *_terms(p), sums)
-    if not _gives(sums):
-        return 1.0
+    return cluster, sums
+
+
+def _weaken_clusters(problem: ContactProblem, cluster: NDArray[np.int32], sums: Array) -> float:
+    """Make the forces of clusters that give energy weaker; returns the smallest factor."""
+    p = problem
     _without_forces(p)
     _add_up_work(cluster, *_terms(p), sums)
     least = _weaken(cluster, p.pairs, sums, p.forces)
@@ -105,9 +115,11 @@ class Passive:
         p, verdict = problem, check_verdict(self.criterion.judge(problem), self.criterion)
         if not verdict.met or p.extra is not None:
             return verdict
-        forces = p.work.take("start 4", p.count, 4)  # of extrapolated sweeps, which do not need it at a look
-        copy_rows(p.forces, forces)
-        if make_passive(p) == 1.0:
+        cluster, sums = _powers(p)
+        if not _gives(sums):
+            return verdict
+        forces = p.forces.copy()  # few steps need it: it is not kept
+        if _weaken_clusters(p, cluster, sums) == 1.0:
             return verdict
         verdict = self.criterion.judge(p)
         if not verdict.met:
@@ -135,6 +147,30 @@ def _join(pairs, motion, whole, cluster):
         if motion[j, INV_MASS] != 0.0 or motion[j, INV_SPIN] != 0.0:
             a, b = root_of(cluster, i), root_of(cluster, j)
             cluster[max(a, b)] = min(a, b)
+
+
+@kernel
+def _number(pairs, cluster):
+    """Give clusters that have contacts numbers; returns how many there are. Only these need sums: in packings few.
+
+    A root holds -1 - its number, other bodies hold their root.
+    """
+    count = 0
+    for i in range(len(cluster)):  # roots are the lowest numbers
+        cluster[i] = cluster[cluster[i]]
+    for c in range(len(pairs)):
+        i = pairs[c, 0]
+        root = cluster[i] if cluster[i] >= 0 else i
+        if cluster[root] >= 0:
+            cluster[root] = -1 - count
+            count += 1
+    return count
+
+
+@inlined
+def _cluster_of(cluster, i):
+    """The number of the cluster of a body."""
+    return -1 - (cluster[cluster[i]] if cluster[i] >= 0 else cluster[i])
 
 
 @kernel
@@ -177,7 +213,7 @@ def _add_up(cluster, pairs, geometry, motion, forces, branch, flow, extra, dt, s
             for a in range(3):
                 to_reach += forces[c, R_X + a] * extra[c, U_X + a]
         strength = np.sqrt(square)
-        k = root_of(cluster, pairs[c, 0])
+        k = _cluster_of(cluster, pairs[c, 0])
         sums[k, WORK] += power
         sums[k, TO_REACH] += to_reach
         sums[k, ALLOWED] += max(-to_reach, 0.0) + ROUNDING * strength * (speed + strength * dt / geometry[c, M_N])
@@ -188,7 +224,7 @@ def _add_up_work(cluster, pairs, geometry, motion, forces, branch, flow, extra, 
     """The same of velocities without contact forces: their work alone."""
     for c in range(len(pairs)):
         power, _ = _power(c, pairs, geometry, motion, forces, branch, flow, extra)
-        sums[root_of(cluster, pairs[c, 0]), FREE] += power
+        sums[_cluster_of(cluster, pairs[c, 0]), FREE] += power
 
 
 @kernel
@@ -212,7 +248,7 @@ def _weaken(cluster, pairs, sums, forces):
         sums[k, WORK] = share
         least = min(least, share)
     for c in range(len(pairs)):
-        share = sums[root_of(cluster, pairs[c, 0]), WORK]
+        share = sums[_cluster_of(cluster, pairs[c, 0]), WORK]
         if share < 1.0:
             for k in range(forces.shape[1]):  # to multiply a row takes two seconds to compile
                 forces[c, k] *= share
