@@ -11,8 +11,8 @@ import math
 
 from ..runtime.compiled import kernel, law
 
-# Columns of `sides`, one row per vertex: its place relative to the body's centre (m), and the outward normal of the side
-# from it to the next vertex
+# Columns of `sides`, one row per vertex: its place relative to the body's centre (m), and the outward normal of the
+# side from it to the next vertex
 P_X, P_Y, N_X, N_Y = range(4)
 # Columns of `points`: contact point relative to the centre of body 0 (m), normal from 0 to 1, gap (m)
 POINT_X, POINT_Y, NORMAL_X, NORMAL_Y, GAP = range(5)
@@ -116,7 +116,6 @@ def flat_manifold(sides, a, count_a, radius_a, b, count_b, radius_b, dx, dy, mar
         begin_b = side_b
     low, high = max(low_a, low_b), min(high_a, high_b)
     size = max(high_a - low_a, high_b - low_b)
-    # heights over the line through the first vertices: of 0 up_a + slope_a (t - low_a), of 1 up_b + slope_b (t - high_b)
     count = 0
     if high - low > TWINS * size:
         for end in range(2):
@@ -127,17 +126,32 @@ def flat_manifold(sides, a, count_a, radius_a, b, count_b, radius_b, dx, dy, mar
                 _write(points, at + count, o_x, o_y, n_x, n_y, t, bottom + radius_a + 0.5 * gap, gap)
                 ids[at + count] = id_a * SPAN + id_b
                 count += 1
-    if count == 0 and apart - radius <= margin:
-        id_a, id_b = begin_a, begin_b
-        if side_a >= 0 and side_b >= 0:  # the ends that meet
+    if count == 0:
+        id_a, id_b, t = begin_a, begin_b, low
+        if side_a >= 0 and side_b >= 0:  # the ends that meet, at the place with the lesser gap
             id_a, id_b = (begin_a, begin_b) if low_a + high_a > low_b + high_b else (after_a, after_b)
-        t = 0.5 * (low + high)
-        bottom = up_a + slope_a * (min(max(t, low_a), high_a) - low_a)
+            t = low if slope_b >= slope_a else high
         gap = apart - radius
-        _write(points, at, o_x, o_y, n_x, n_y, t, bottom + radius_a + 0.5 * gap, gap)
+        _write(points, at, o_x, o_y, n_x, n_y, t, up_a + slope_a * (t - low_a) + radius_a + 0.5 * gap, gap)
         ids[at] = id_a * SPAN + id_b
         count = 1
     return count, apart - radius
+
+
+@kernel
+def flat_manifolds(sides, start, radius, pairs, offset, margin, points, ids, counts):
+    """Contact points of pairs of parts: two rows of points for each pair, the first counts[p] of them filled.
+
+    start  : (parts + 1,) rows of `sides` of each part; radius : (parts,) m, rounding; pairs : (pairs, 2) parts
+    offset : (pairs, 2) m, from the first centre to the second; points : (2 pairs, 5); ids : (2 pairs,)
+    """
+    for p in range(len(pairs)):
+        i, j = pairs[p, 0], pairs[p, 1]
+        a, b = start[i], start[j]
+        dx, dy = offset[p, X], offset[p, Y]
+        counts[p], _ = flat_manifold(
+            sides, a, start[i + 1] - a, radius[i], b, start[j + 1] - b, radius[j], dx, dy, margin, points, ids, 2 * p
+        )
 
 
 @law
@@ -253,7 +267,7 @@ def _facing(sides, a, count_a, n_x, n_y):
 
 @law
 def _extent(sides, a, count_a, side, vertex, dx, dy, n_x, n_y):
-    """A side, or a vertex where side = -1, along the tangent: begin, end, height and slope at the begin, last vertex."""
+    """A side, or a vertex where side = -1, along the tangent: begin, end, height at the begin, slope, last vertex."""
     first = side if side >= 0 else vertex
     x, y = sides[a + first, P_X] + dx, sides[a + first, P_Y] + dy
     begin, up = y * n_x - x * n_y, x * n_x + y * n_y
