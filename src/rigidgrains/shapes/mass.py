@@ -119,7 +119,7 @@ def _solid_pieces(part: Part, points: Array) -> Iterator[Moments]:
                 around = disk_sector(part.normals[left], part.normals[right], axis, r)
             yield simplex(points[[v, w]], length).times(around)
         for v in range(len(points)):
-            yield simplex(points[[v]], 1.0).times(_ball_sector(part, points, v))
+            yield simplex(points[[v]], 1.0).times(ball_sector(part, points, v))
 
 
 def _prisms(part: Part, points: Array) -> Iterator[Moments]:
@@ -156,7 +156,7 @@ def disk_sector(first: Array, last: Array, axis: Array, r: float) -> Moments:
     )
 
 
-def _ball_sector(part: Part, points: Array, v: int) -> Moments:
+def ball_sector(part: Part, points: Array, v: int) -> Moments:
     """The normals at a vertex, out to the rounding: a spherical polygon with an arc at right angles to each edge.
 
     Its area is 2 pi less the angles of the faces (Descartes). With the gradient along the sphere, and d the outward
