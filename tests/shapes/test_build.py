@@ -217,6 +217,24 @@ def test_flat_corners_and_inner_points_are_left_out():
     assert (len(part.vertices), len(part.edges), len(part.faces)) == (8, 12, 6)
 
 
+def test_nearly_coplanar_corners_are_left_out():
+    """Middles of edges and faces that rounding in a file has moved outward."""
+    grid = np.stack(np.meshgrid(*3 * [[-1.0, 0.0, 1.0]]), axis=-1).reshape(-1, 3)
+    moved = grid * (1.0 + 1e-8 * (np.abs(grid).sum(axis=1, keepdims=True) < 3.0))
+    assert len(make_part(moved, dimension=3).vertices) > 8
+    part = make_part(moved, dimension=3, coplanar=1e-6)
+    assert (len(part.vertices), len(part.edges), len(part.faces)) == (8, 12, 6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_axes_have_signs_of_their_own(seed):
+    """Right-handed, and the largest component of the first two is positive."""
+    axes = build.vertices(np.random.default_rng(seed).normal(size=(10, 3))).axes
+    assert axes @ axes.T == pytest.approx(np.eye(3), abs=1e-14)
+    assert np.linalg.det(axes) == pytest.approx(1.0)
+    assert all(axis[np.abs(axis).argmax()] > 0.0 for axis in axes[:2])
+
+
 def test_touching_parts_are_accepted():
     """An L of two boxes with a common side; cores with a rounding that just meet."""
     assert build.several(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rigidgrains.shapes.hull import make_part
-from rigidgrains.shapes.mass import NOTHING, ball_sector, part_moments
+from rigidgrains.shapes.mass import NOTHING, ball_sector, disk_sector, part_moments
 from rigidgrains.shapes.union import chord, moments_of
 
 R = 0.3
@@ -164,6 +164,23 @@ def test_ball_sectors_of_an_irregular_hull(seed):
         total = total.plus(found)
     assert total.volume == pytest.approx(4.0 / 3.0 * math.pi, rel=1e-13)  # together a ball
     assert total.second == pytest.approx(4.0 / 15.0 * math.pi * np.eye(3), abs=1e-13)
+
+
+@pytest.mark.parametrize("angle", [1e-3, 0.7, 2.0, math.pi])
+def test_disk_sectors(angle):
+    """Gauss quadrature over the angle, in a tilted plane."""
+    across, along, axis = rotation(5).T
+    node, weight = np.polynomial.legendre.leggauss(40)
+    phi, weight = 0.5 * angle * (node + 1.0), 0.5 * angle * weight
+    u = np.cos(phi)[:, None] * across + np.sin(phi)[:, None] * along
+    found = disk_sector(u_at(across, along, 0.0), u_at(across, along, angle), axis, R)
+    assert found.volume == pytest.approx(0.5 * R**2 * angle, rel=1e-12)
+    assert found.first == pytest.approx(R**3 / 3.0 * (weight @ u), abs=1e-14)
+    assert found.second == pytest.approx(R**4 / 4.0 * (u * weight[:, None]).T @ u, abs=1e-14)
+
+
+def u_at(across, along, angle):
+    return math.cos(angle) * across + math.sin(angle) * along
 
 
 def on_spherical_triangle(a, b, c):

@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 
 from ..runtime.compiled import kernel, law
+from .table import X, Y
 
 # Columns of `sides`, one row per vertex: its place relative to the body's centre (m), and the outward normal of the
 # side from it to the next vertex
 P_X, P_Y, N_X, N_Y = range(4)
 # Columns of `points`: contact point relative to the centre of body 0 (m), normal from 0 to 1, gap (m)
 POINT_X, POINT_Y, NORMAL_X, NORMAL_Y, GAP = range(5)
-X, Y = 0, 1
 
 SPAN = 1 << 20  # an id is (vertex of 0) * SPAN + (vertex of 1), vertices counted within their parts
 TIE = 1e-13  # of the distance of centres: differences below this are rounding
@@ -76,10 +76,9 @@ def flat_manifold(sides, a, count_a, radius_a, b, count_b, radius_b, dx, dy, mar
             vertex_a = end
             vertex_b = _nearest(sides, b, count_b, sides[a + end, P_X] - dx, sides[a + end, P_Y] - dy)
         if beyond:
+            # Seen as one polygon, the Minkowski difference, the side farthest from the origin along its normal ends at
+            # the closest vertex: no other pair need be tried. Where this one fails, a side ties and is as close.
             corner = _optimal(sides, a, count_a, vertex_a, b, count_b, vertex_b, dx, dy)
-            if not corner:
-                vertex_a, vertex_b = _closest(sides, a, count_a, b, count_b, dx, dy)
-                corner = _optimal(sides, a, count_a, vertex_a, b, count_b, vertex_b, dx, dy)
     # 2. the normal, and the sides that face each other along it
     n_x, n_y = 1.0, 0.0
     if corner:
@@ -196,19 +195,6 @@ def _nearest(sides, b, count_b, x, y):
         if square < best:
             best, near = square, j
     return near
-
-
-@law
-def _closest(sides, a, count_a, b, count_b, dx, dy):
-    """The two vertices closest to each other."""
-    best, vertex_a, vertex_b = math.inf, 0, 0
-    for i in range(count_a):
-        x, y = sides[a + i, P_X] - dx, sides[a + i, P_Y] - dy
-        j = _nearest(sides, b, count_b, x, y)
-        square = (sides[b + j, P_X] - x) ** 2 + (sides[b + j, P_Y] - y) ** 2
-        if square < best:
-            best, vertex_a, vertex_b = square, i, j
-    return vertex_a, vertex_b
 
 
 @law

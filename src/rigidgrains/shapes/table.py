@@ -12,6 +12,7 @@ from .core import Array, Part, Shape
 
 Index = NDArray[np.int64]
 
+X, Y, Z = range(3)  # components of a vector
 # Columns of `edges`: two vertices, the face that runs from the first to the second, and the one that runs back
 TAIL, HEAD, LEFT, RIGHT = range(4)
 SETTLE = 2000  # steps towards the centre of the smallest bounding sphere
