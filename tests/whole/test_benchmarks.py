@@ -43,6 +43,15 @@ def test_cells_are_raced_against_walls(cells, capsys):
     assert "grains" in capsys.readouterr().out
 
 
+def test_manifolds_are_raced(capsys):
+    module = load("manifolds")
+    sides, start, pairs, offset = module.polygons(5, 49)
+    assert len(start) == 50
+    assert len(sides) == 5 * 49
+    assert (pairs[:, 0] < pairs[:, 1]).all()
+    assert (np.linalg.norm(offset, axis=1) < module.REACH).all()
+
+
 def test_box_and_cell_hold_the_same_packing(cells):
     """The lattice goes on through the faces of the cell: no overlap, and more pairs touch than in the box."""
     box, cell = cells.in_walls(SMALL), cells.in_cell(SMALL)

@@ -15,6 +15,7 @@ PACKAGE = Path(rigidgrains.__file__).parent
 # From the bottom to the top; rooms of one line do not know each other.
 LAYERS = [
     {"runtime", "files", "theory"},
+    {"shapes"},
     {"model"},
     {"detect"},
     {"laws"},
