@@ -20,7 +20,8 @@ TEXTS = {("laws/shock.py", "*"), ("runtime/simd.py", "choose")} | {
 # Tables whose columns have names everywhere; in kernels all but those that say which bodies, and rows of any table
 TABLES = {"motion", "before", "kept", "geometry", "forces", "impulse", "extra", "branch", "flow", "cell_mobility"}
 BODIES = {"pairs", "pair", "origin", "table"}
-BY_NATURE = ("solve/matrix/",)  # blocks of matrices, whose columns are n, t1, t2
+# Blocks of matrices, whose columns are n, t1, t2; corners of simplices and ends of edges, which have numbers
+BY_NATURE = ("solve/matrix/", *(f"shapes/{name}.py" for name in ("gjk", "sat", "clip", "placed", "solid_manifold")))
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -1,0 +1,233 @@
+"""Corners of the contact polygon: two faces seen along n, cut against each other, each corner with its feature.
+
+A feature is an integer made of a code for A and one for B: 0 for the inside of a face, a vertex, or an edge by its two
+vertices. It does not depend on which face cuts which, and swaps its halves when the parts are swapped.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..runtime.compiled import law
+from .placed import LIFT, A, B, H, S, T
+from .table import HEAD, TAIL, X, Y, Z
+
+VERTEX = 1 << 12  # a part has fewer vertices
+FEATURE = VERTEX * VERTEX
+FLAT = 1e-4  # a corner that adds less to the polygon, over its extent squared, is dropped
+TWIN = 1e-3  # corners that are closer, over the extent of the polygon, are one
+LEVEL = 1e-9  # gaps of twins that are closer, over the extent, are equal
+
+
+@law
+def pack(code_a, code_b):
+    """The feature of a contact point; where a vertex takes part, the other side's edge does not count."""
+    if 0 < code_a < VERTEX and code_b >= VERTEX:
+        code_b = 0
+    if 0 < code_b < VERTEX and code_a >= VERTEX:
+        code_a = 0
+    return code_a * FEATURE + code_b
+
+
+@law
+def edge_code(v, w):
+    return (min(v, w) + 1) * VERTEX + max(v, w) + 1
+
+
+@law
+def frame(x, y, z):
+    """Two unit vectors across a unit vector, right-handed (Duff et al. 2017)."""
+    sign = np.copysign(1.0, z)
+    a = -1.0 / (sign + z)
+    b = x * y * a
+    return 1.0 + sign * x * x * a, sign * b, -sign * x, b, sign + y * y * a, -y
+
+
+@law
+def outline(table, part, side, face, edge, x, y, z, work):
+    """Corners of a face, or of an edge where face < 0, across and along n; returns how many."""
+    a, b, c, e, f, g = frame(x, y, z)
+    first, count = table.vertex_start[part], 2
+    begin = 0
+    if face >= 0:
+        begin = table.loop_start[table.face_start[part] + face]
+        count = table.loop_start[table.face_start[part] + face + 1] - begin
+    for k in range(count):
+        v = (table.loops[begin + k] if face >= 0 else table.edges[edge, TAIL if k == 0 else HEAD]) - first
+        p, q, r = work.vertices[side, v, X], work.vertices[side, v, Y], work.vertices[side, v, Z]
+        work.corner[side, k] = v
+        work.outline[side, k, S] = p * a + q * b + r * c
+        work.outline[side, k, T] = p * e + q * f + r * g
+        work.outline[side, k, H] = p * x + q * y + r * z
+    return count
+
+
+@law
+def clip(ref, face, count_ref, count, x, y, z, work):
+    """The other part's outline cut by that of the face of `ref`, into polygon[0]; returns the number of corners."""
+    a, b, c, e, f, g = frame(x, y, z)
+    inc, polygon, label, side, lines = 1 - ref, work.polygon, work.label, work.side, work.outline
+    p, q, r = work.normals[ref, face, X], work.normals[ref, face, Y], work.normals[ref, face, Z]
+    up = p * x + q * y + r * z
+    lean_s, lean_t = -(p * a + q * b + r * c) / up, -(p * e + q * f + r * g) / up
+    sign = 1.0 if ref == A else -1.0  # B is seen from within: its face runs clockwise
+    for k in range(count):
+        s, t, h = lines[inc, k, S], lines[inc, k, T], lines[inc, k, H]
+        below = lines[ref, 0, H] + lean_s * (s - lines[ref, 0, S]) + lean_t * (t - lines[ref, 0, T])
+        polygon[0, k, S], polygon[0, k, T], polygon[0, k, H], polygon[0, k, LIFT] = s, t, h, sign * (h - below)
+        vertex = work.corner[inc, k] + 1
+        label[0, k] = vertex if inc == B else vertex * FEATURE
+        side[0, k] = k
+    now, count_inc = 0, count
+    for cut in range(count_ref):
+        count = _cut(ref, cut, count_ref, count_inc, sign, now, count, work)
+        now = 1 - now
+        if count == 0:
+            return 0
+    if now == 1:
+        for k in range(count):
+            _copy(work, 1, k, 0, k)
+    return count
+
+
+@law
+def _cut(ref, cut, count_ref, count_inc, sign, now, count, work):
+    """Cut polygon[now] by one side of the clipping face, into the other polygon (Sutherland, Hodgman 1974)."""
+    polygon, label, side, lines = work.polygon, work.label, work.side, work.outline
+    to, room = 1 - now, work.side.shape[1]
+    after = cut + 1 if cut + 1 < count_ref else 0
+    s, t = lines[ref, cut, S], lines[ref, cut, T]
+    a, b = sign * (lines[ref, after, S] - s), sign * (lines[ref, after, T] - t)
+    kept = 0
+    out = b * (polygon[now, 0, S] - s) - a * (polygon[now, 0, T] - t)  # outside where positive
+    for k in range(count):
+        m = k + 1 if k + 1 < count else 0
+        out_m = b * (polygon[now, m, S] - s) - a * (polygon[now, m, T] - t)
+        if out <= 0.0 and kept < room:
+            for c in range(4):
+                polygon[to, kept, c] = polygon[now, k, c]
+            label[to, kept], side[to, kept] = label[now, k], side[now, k]
+            kept += 1
+        if ((out < 0.0 and out_m > 0.0) or (out > 0.0 and out_m < 0.0)) and kept < room:
+            share = out / (out - out_m)
+            for c in range(4):
+                polygon[to, kept, c] = polygon[now, k, c] + share * (polygon[now, m, c] - polygon[now, k, c])
+            label[to, kept] = _crossing(ref, cut, after, count_ref, count_inc, side[now, k], work)
+            side[to, kept] = -1 - cut if out < 0.0 else side[now, k]
+            kept += 1
+        out = out_m
+    return kept
+
+
+@law
+def _crossing(ref, cut, after, count_ref, count_inc, along, work):
+    """The feature where a side of the polygon crosses side `cut` of the clipping face."""
+    inc, corner = 1 - ref, work.corner
+    if along < 0:  # it lies on an earlier side of the same face: their common vertex
+        before = -1 - along
+        vertex = corner[ref, cut if (before + 1) % count_ref == cut else after] + 1
+        return vertex * FEATURE if ref == A else vertex
+    own = edge_code(corner[ref, cut], corner[ref, after])
+    m = along + 1 if along + 1 < count_inc else 0
+    other = edge_code(corner[inc, along], corner[inc, m])
+    return own * FEATURE + other if ref == A else other * FEATURE + own
+
+
+@law
+def _copy(work, source, k, target, m):
+    for c in range(4):
+        work.polygon[target, m, c] = work.polygon[source, k, c]
+    work.label[target, m] = work.label[source, k]
+
+
+@law
+def _apart(polygon, k, m):
+    """Distance of two corners, squared."""
+    a, b, c = (
+        polygon[0, k, S] - polygon[0, m, S],
+        polygon[0, k, T] - polygon[0, m, T],
+        polygon[0, k, H] - polygon[0, m, H],
+    )
+    return a * a + b * b + c * c
+
+
+@law
+def merge_corners(count, ref, count_a, count_b, work):
+    """Drop twins and flat corners, and name corners that are at vertices of A, B or both; returns how many are left.
+
+    Edges that are parallel to rounding cross anywhere: such corners would jump along them from step to step.
+    """
+    polygon, label = work.polygon, work.label
+    square = 0.0
+    for k in range(1, count):
+        square = max(square, _apart(polygon, 0, k))
+    near, level = TWIN * TWIN * square, LEVEL * np.sqrt(square)
+    kept = 0
+    for k in range(count):
+        twin = -1
+        for m in range(kept):
+            if _apart(polygon, k, m) <= near:
+                twin = m
+                break
+        if twin < 0:
+            _copy(work, 0, k, 0, kept)
+            kept += 1
+        else:
+            more = polygon[0, k, LIFT] - polygon[0, twin, LIFT]
+            if more < -level or (more <= level and _rank(label[0, k]) < _rank(label[0, twin])):
+                _copy(work, 0, k, 0, twin)
+    kept = _drop_flat(kept, FLAT * square, polygon, work)
+    for k in range(kept):
+        code_a, code_b = label[0, k] // FEATURE, label[0, k] % FEATURE
+        high_a = polygon[0, k, H] - (polygon[0, k, LIFT] if ref == A else 0.0)
+        high_b = polygon[0, k, H] + (polygon[0, k, LIFT] if ref == B else 0.0)
+        code_a = _vertex_at(A, count_a, code_a, polygon[0, k, S], polygon[0, k, T], high_a, near, work)
+        code_b = _vertex_at(B, count_b, code_b, polygon[0, k, S], polygon[0, k, T], high_b, near, work)
+        label[0, k] = pack(code_a, code_b)
+    return kept
+
+
+@law
+def _rank(label):
+    """An order of features that does not change when parts are swapped: vertices first."""
+    a, b = label // FEATURE, label % FEATURE
+    return min(a, b) * FEATURE + max(a, b)
+
+
+@law
+def _vertex_at(side, count, code, s, t, h, near, work):
+    lines = work.outline
+    for k in range(count):
+        a, b, c = lines[side, k, S] - s, lines[side, k, T] - t, lines[side, k, H] - h
+        if a * a + b * b + c * c <= near:
+            return work.corner[side, k] + 1
+    return code
+
+
+@law
+def _drop_flat(count, least, polygon, work):
+    """Drop the flattest corner again and again, as long as it adds next to nothing."""
+    while count > 2:
+        area, flat = np.inf, 0
+        for k in range(count):
+            i, j = (k - 1 if k > 0 else count - 1), (k + 1 if k + 1 < count else 0)
+            a, b, c = (
+                polygon[0, k, S] - polygon[0, i, S],
+                polygon[0, k, T] - polygon[0, i, T],
+                polygon[0, k, H] - polygon[0, i, H],
+            )
+            e, f, g = (
+                polygon[0, j, S] - polygon[0, k, S],
+                polygon[0, j, T] - polygon[0, k, T],
+                polygon[0, j, H] - polygon[0, k, H],
+            )
+            x, y, z = b * g - c * f, c * e - a * g, a * f - b * e
+            adds = x * x + y * y + z * z
+            if adds < area:
+                area, flat = adds, k
+        if area > 4.0 * least * least:
+            break
+        for k in range(flat, count - 1):
+            _copy(work, 0, k + 1, 0, k)
+        count -= 1
+    return count
