@@ -62,7 +62,7 @@ MERGED = "merged corners may leave out the nearest one: gaps of nearly parallel 
 
 @pytest.mark.parametrize("parallel", [False, pytest.param(True, marks=pytest.mark.xfail(reason=MERGED, strict=True))])
 def test_distances_are_proved(parallel):
-    """Apart, the gap is the room along n, which no distance falls below, and the way between two points of the solids."""
+    """Apart, the gap is the room along n, which no distance falls below, and the way between points of the solids."""
     seen, rounding = 0, 1e-12
     for a, b, x, turn_a, turn_b in poses(1500, 11, parallel=parallel):
         found = least(a, b, x, turn_a, turn_b)
