@@ -135,6 +135,10 @@ def _has_cell(bodies: Any) -> bool:
     return bodies.cell is not None
 
 
+def _has_shapes(bodies: Any) -> bool:
+    return bodies.catalogue is not None
+
+
 def _has_springs(bodies: Any) -> bool:
     return bool(bodies.springs)
 
@@ -158,6 +162,10 @@ PER_GRAIN: dict[str, Column] = _table(
     Column(name="contact_number", dtype=np.int32, exported=True),
     PerGrain(name="material", dtype=np.int32, note="row of friction", frames="once", exported=True, needed=True),
     PerGrain(name="id", dtype=np.int64, frames="once", exported=True, default=-1),
+    PerGrain(
+        name="shape", dtype=np.int32, note="number in the catalogue of shapes", frames="once", exported=True,
+        where=_has_shapes,
+    ),
     PerGrain(
         name="image", row=(3,), dtype=np.int32, note="cells", frames="once", exported=True, where=_has_cell,
         returns=False,

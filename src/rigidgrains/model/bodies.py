@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..runtime.compiled import kernel
 from ..runtime.memory import on_lines
 from ..runtime.threads import in_parts
+from ..shapes.catalogue import Catalogue
 from .arrays import grain_arrays
 from .cell import Cell, make_cell_rows
 from .columns import INV_MASS, INV_SPIN, S_X, S_Y, S_Z, V_X, V_Y, V_Z, S, V
@@ -22,6 +23,7 @@ from .materials import check_tables
 from .spring import Spring
 from .tables import as_table
 from .time_functions import TimeFunctions
+from .turning import scaled_spins, spins
 from .walls import Wall
 
 Array = NDArray[np.float64]
@@ -46,9 +48,10 @@ class Bodies:
 
     dimension : 2 or 3
     position  : (n, 3) m, centres of the grains
-    radius    : (n,) m
+    radius    : (n,) m; of a grain of another shape that of the round grain of equal volume
     mass      : (n,) kg (per metre of depth in 2D)
     motion    : (n + walls + elements, 8) one row per body: v (m/s), s = radius * spin (m/s), 1/m (1/kg), r^2/I (1/kg).
+                With other shapes s is the spin scaled as in turning.py, and r^2/I becomes 1/m.
                 Fixed and driven walls have zero mobility; a rotating wall lends each of its contacts a row of its own.
                 A cell that deforms has three rows, see `flow`; then v is the velocity less that of the flow.
     orientation : (n,) rad in 2D, (n, 4) unit quaternions (w, x, y, z) in 3D
@@ -68,6 +71,8 @@ class Bodies:
     gravity_function : gravity in the course of time; `gravity` is then that of the present step
     scheduled : all walls in the order of the scene, where some come or go at a time; else empty
     events    : what else comes and goes, see events/; None if nothing does
+    catalogue : the shapes of the grains; None where all of them are disks or spheres
+    shape     : (n,) number of each grain's shape in the catalogue; (0,) without one
     """
 
     dimension: int
@@ -92,6 +97,8 @@ class Bodies:
     springs: list[Spring] = field(default_factory=list)
     pull: Array = field(default_factory=lambda: np.zeros((0, 3)))
     torque: Array = field(default_factory=lambda: np.zeros((0, 3)))
+    catalogue: Catalogue | None = None
+    shape: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
 
     def __post_init__(self) -> None:
         if len(self.id) != self.count:
@@ -120,8 +127,14 @@ class Bodies:
         groups: dict[str, slice] | None = None,
         laws: list[Law] | None = None,
         cell: Cell | None = None,
+        catalogue: Catalogue | None = None,
+        shape: NDArray[np.int32] | int = 0,
+        orientation: Array | None = None,
     ) -> Bodies:
-        """Fill the arrays from positions (n, 3), radii (n,) and densities; masses follow from the dimension."""
+        """Fill the arrays from positions (n, 3), radii (n,) and densities; masses follow from the dimension.
+
+        orientation : (n,) rad in 2D, (n, 4) unit quaternions in 3D; unturned if absent
+        """
         walls = walls or []
         n = len(radius)
         radius = np.array(radius, dtype=float)
@@ -138,13 +151,15 @@ class Bodies:
         motion[:n, S] = spin * radius[:, None]
         motion[:n, INV_MASS] = 1.0 / mass
         motion[:n, INV_SPIN] = INERTIA[dimension] / mass
-        return cls(
+        if orientation is None:
+            orientation = np.zeros(n) if dimension == 2 else np.tile([1.0, 0.0, 0.0, 0.0], (n, 1))
+        bodies = cls(
             dimension=dimension,
             position=np.array(position, dtype=float).reshape(n, 3),
             radius=radius,
             mass=mass,
             motion=motion,
-            orientation=np.zeros(n) if dimension == 2 else np.tile([1.0, 0.0, 0.0, 0.0], (n, 1)),
+            orientation=np.array(orientation, dtype=float),
             material=np.full(n, material, dtype=np.int32),
             force=np.zeros((0, 3)) if force is None else np.array(force, dtype=float),
             gravity=np.zeros(3) if gravity is None else np.array(gravity, dtype=float),
@@ -155,7 +170,13 @@ class Bodies:
             cell=cell,
             image=np.zeros((0 if cell is None else n, 3), np.int32),
             scheduled=scheduled,
+            catalogue=catalogue,
+            shape=np.full(0 if catalogue is None else n, shape, dtype=np.int32),
         )
+        if catalogue is not None:
+            bodies.motion[:n, S] = scaled_spins(bodies, np.broadcast_to(spin, (n, 3)))
+            bodies.motion[:n, INV_SPIN] = 1.0 / mass
+        return bodies
 
     @classmethod
     def restore(cls, dimension: int, arrays: dict[str, NDArray[Any]], **rest: Any) -> Bodies:
@@ -227,7 +248,17 @@ class Bodies:
     @property
     def spin(self) -> Array:
         """(n, 3) rad/s, a copy."""
-        return self.motion[: self.count, S] / self.radius[:, None]
+        return self.spins_of(self.motion)
+
+    def spins_of(self, motion: Array) -> Array:
+        """(n, 3) rad/s, of rows with v and s, for the present orientations."""
+        scaled = motion[: self.count, S]
+        return scaled / self.radius[:, None] if self.catalogue is None else spins(self, scaled)
+
+    @property
+    def bound(self) -> Array:
+        """(n,) m, radius of the sphere about the centre that holds each grain: its radius, if it is round."""
+        return self.radius if self.catalogue is None else self.radius * self.catalogue.bound[self.shape]
 
 
 def make_wall_rows(walls: list[Wall]) -> Array:

@@ -30,7 +30,7 @@ from ..solve.aliases import FIGURES, rename
 from ..solve.names import from_words
 from ..solve.names import words_of as solver_words
 from ..solve.sweeps import SolveReport
-from . import cell_table, law_table, wall_table
+from . import cell_table, law_table, shape_table, wall_table
 from .errors import TrajectoryError
 from .indices import check_indices
 
@@ -84,6 +84,7 @@ def pack(simulation: Simulation) -> tuple[Arrays, str]:
             arrays[CONTACT + column.name] = rows[: contacts.count]
     text = {
         "dimension": bodies.dimension,
+        "shapes": None if bodies.catalogue is None else bodies.catalogue.words(),
         "walls": json.loads(wall_table.describe(bodies.all_walls)),
         "stage": None if bodies.events is None else bodies.events.pack(bodies),
         "gravity": None if bodies.gravity_function is None else words_of(bodies.gravity_function),
@@ -121,6 +122,7 @@ def unpack(
     kept = (*ALL_BODIES, *(column.name for column in grain_arrays() if column.checkpoint))
     own = {name: arrays[name] for name in kept if name in arrays}
     rest: dict[str, Any] = {"walls": walls, "groups": groups, "laws": laws, "cell": cell_table.rebuild(arrays)}
+    rest["catalogue"] = shape_table.from_words(words.get("shapes"))
     bodies = Bodies.restore(words["dimension"], own, **rest)
     bodies.gravity_function = rebuild_time_functions(words.get("gravity"))
     bodies.springs = [Spring.from_words(spring) for spring in words.get("springs", [])]

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from ..runtime.arguments import check_state
-from . import record, wall_table
+from . import record, shape_table, wall_table
 from .series import Cloud
 
 if TYPE_CHECKING:
     from ..model.walls import Wall
+    from ..shapes.catalogue import Catalogue
     from ..simulation.simulation import Simulation
 
 Array = NDArray[Any]
@@ -30,6 +31,7 @@ class Contacts:
     pair   : (c, 2) rows of the grains; a number n + w means wall w
     point  : (c, 3) m; normal : (c, 3) from body 0 to body 1; gap : (c,) m at the beginning of the step
     force  : (c, 3) N on body 1; status : (c,) 0 open, 1 sticking, 2 sliding
+    feature : (c,) what tells the points of a pair of grains of other shapes apart; None where all grains are round
     """
 
     def __init__(self, read: Read, count: int) -> None:
@@ -75,6 +77,10 @@ class Contacts:
         return self.law("image")
 
     @cached_property
+    def feature(self) -> Array | None:
+        return self.law("feature")
+
+    @cached_property
     def normal_force(self) -> Array:
         """(c,) N, R_n."""
         return (self.force * self.normal).sum(axis=1)
@@ -96,9 +102,10 @@ class Frame:
         contacts: Contacts,
         walls: str,
         guard: Guard = nullcontext,
+        shapes: Callable[[], str] = str,
     ) -> None:
         self.index, self.dimension, self.figures, self.contacts = index, dimension, figures, contacts
-        self._read, self._walls, self._guard = read, walls, guard
+        self._read, self._walls, self._guard, self._shapes = read, walls, guard, shapes
 
     @classmethod
     def of(cls, simulation: Simulation) -> Frame:
@@ -107,9 +114,9 @@ class Frame:
         grains = record.grains(simulation, precision=float, full=True)
         contacts = record.contacts(simulation, precision=float)
         walls = wall_table.describe(simulation.bodies.walls)
-        dimension = simulation.bodies.dimension
+        dimension, shapes = simulation.bodies.dimension, shape_table.describe(simulation.bodies.catalogue)
         pairs = Contacts(_from_memory(contacts), len(contacts.points))
-        return cls(0, dimension, _from_memory(grains), grains.scalars, pairs, walls)
+        return cls(0, dimension, _from_memory(grains), grains.scalars, pairs, walls, shapes=lambda: shapes)
 
     def __len__(self) -> int:
         """Number of grains."""
@@ -178,8 +185,21 @@ class Frame:
 
     @cached_property
     def radius(self) -> Array:
-        """(n,) m"""
+        """(n,) m; of other shapes that of the disk or sphere of equal volume"""
         return self._read("PointData/radius")
+
+    @cached_property
+    def catalogue(self) -> Catalogue | None:
+        """The shapes of grains, see `shape`; None where all of them are disks or spheres"""
+        if not self._has("PointData/shape"):
+            return None
+        with self._guard():
+            return shape_table.rebuild(self._shapes())
+
+    @cached_property
+    def shape(self) -> Array | None:
+        """(n,) number of each grain's shape in the catalogue; None where all grains are disks or spheres"""
+        return self._read("PointData/shape") if self._has("PointData/shape") else None
 
     @cached_property
     def mass(self) -> Array:

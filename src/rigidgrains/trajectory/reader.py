@@ -269,7 +269,8 @@ class Trajectory:
             count = int(self._contacts.group["NumberOfPoints"][index])
             contacts = Contacts(partial(self._read, "contacts", index), count)
         read = partial(self._read, "VTKHDF", index)
-        return Frame(index, self.dimension, read, figures, contacts, walls, partial(reading, self.path))
+        shapes = partial(get_text, self._file["texts"], "shapes")
+        return Frame(index, self.dimension, read, figures, contacts, walls, partial(reading, self.path), shapes)
 
     def _read(self, group: str, index: int, path: str) -> Array:
         """An array of a frame; KeyError if it has none of that name. Whoever meets the writer within a commit looks

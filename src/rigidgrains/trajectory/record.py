@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.arrays import PER_CONTACT, grain_arrays, grains_in_frames
-from ..model.bodies import S
+from ..model.bodies import Bodies, S
 from ..model.cell import IMAGES
 from ..model.columns import GAP, MU, N_X, R_N, R_X, V
 from ..observe.history import figures
@@ -47,13 +47,13 @@ def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[s
     velocity, velocity_before = cell_table.velocities(simulation)
     arrays: dict[str, Array] = {
         "velocity": velocity,
-        "spin": _over(bodies.motion[:n, S], bodies.radius, precision),
+        "spin": _spins(bodies, bodies.motion, precision),
         "load": load,
         "contact_number": number,
         "external_force": _whole(bodies.external_force, n),
     }
     if full:
-        arrays |= {"velocity_before": velocity_before, "spin_before": _over(before[:n, S], bodies.radius, precision)}
+        arrays |= {"velocity_before": velocity_before, "spin_before": _spins(bodies, before, precision)}
         if bodies.flows:
             arrays |= {"peculiar_velocity": bodies.velocity, "peculiar_velocity_before": before[:n, V]}
     if bodies.springs:
@@ -134,9 +134,12 @@ def contacts(simulation: Simulation, *, precision: type) -> Cloud:
     return Cloud(simulation.time, point, data=data)
 
 
-def _over(rows: Array, radius: Array, precision: type) -> Array:
-    """s/r, rounded at once."""
-    return np.divide(rows, radius[:, None], out=np.empty(rows.shape, precision), casting="same_kind")
+def _spins(bodies: Bodies, motion: Array, precision: type) -> Array:
+    """Of rows with s; s/r of round grains is rounded at once."""
+    if bodies.catalogue is not None:
+        return bodies.spins_of(motion).astype(precision, copy=False)
+    rows = motion[: bodies.count, S]
+    return np.divide(rows, bodies.radius[:, None], out=np.empty(rows.shape, precision), casting="same_kind")
 
 
 def _whole(forces: Array, n: int) -> Array:

@@ -6,7 +6,7 @@
 /checkpoint  the state to resume from
 /walls       descriptions of the walls, JSON; frames say which one holds
 /frames      checksums of each frame and of its arrays
-/texts       the scene (TOML), how it was run and what came out (JSON)
+/texts       the scene (TOML), how it was run and what came out (JSON), the shapes of grains that are not round (JSON)
 attributes   format, format_version, version, units, seed, dimension
 
 All of this is made at the beginning of the file. What is added later touches no index but its own. Texts and checkpoint

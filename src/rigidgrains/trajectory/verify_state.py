@@ -67,6 +67,8 @@ def state(arrays: dict[str, Array], text: str) -> None:
     if sizes["b"] < n + len(_present(words)) or sizes["x"] < 6:
         raise Mismatch(f"motion has {sizes['b']} rows for {n} grains and {len(_present(words))} walls")
     within("material", arrays["material"], sizes["k"])
+    if "shape" in arrays:
+        within("shape", arrays["shape"], len(words.get("shapes") or ()))
     materials = np.array([wall["material"] for wall in words["walls"]])
     check("material of walls", materials.reshape(-1), "iuf" if not materials.size else "iu", WALLS[:1], sizes)
     within("material of walls", materials, sizes["k"])

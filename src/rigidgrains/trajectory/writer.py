@@ -15,7 +15,7 @@ from ..observe.history import History, columns
 from ..runtime.arguments import is_number
 from ..simulation.tally import INTERRUPTED
 from ..simulation.triggers import Observer
-from . import checkpoint, checksums, layout, record, store, wall_table
+from . import checkpoint, checksums, layout, record, shape_table, store, wall_table
 from .append import Appender
 from .atomic import AtomicFile
 from .entry import Array, Entry, unpack
@@ -145,6 +145,8 @@ class TrajectoryWriter(Observer):
         self.keep("scene", self._scene)
         self.keep("run", json.dumps(self._run))
         self.keep("report", "{}")
+        if bodies.catalogue is not None:
+            self.keep("shapes", shape_table.describe(bodies.catalogue))
         file.attrs["seed"], file.attrs["dimension"] = simulation.seed, bodies.dimension
         file["history/wall_force"].attrs["walls"] = json.dumps(walls)
         self._appender = Appender(file)
