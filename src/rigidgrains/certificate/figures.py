@@ -75,6 +75,8 @@ def of_contacts(compare: Comparison, links: Links, miss: NaturalMap) -> None:
     compare.add("residual", figures["residual"], rest, rest + residual_magnitude(links))
     if not state.n:
         return
+    if state.shapes is not None:
+        return
     depth = np.maximum(-gaps_now(links)[carries], 0.0) / state.radius.mean()
     some = (state.coordinate[links.i] + state.coordinate[links.j])[carries] / state.radius.mean()
     if depth.size:
