@@ -94,7 +94,9 @@ def _places(links: Links, overlaps: Overlaps) -> list[Check]:
     if not isinstance(links, LeverLinks):
         return [geometry.geometry(links), overlaps.missing(links.state)]
     turning = [points.turning(links.state)] if links.state.dimension == 3 else []
-    return [points.geometry(links), points.names(links), *turning, crowding.missing(overlaps, links)]
+    found = [points.geometry(links), points.names(links), crowding.missing(overlaps, links), *turning]
+    plain = links.state.frame.contacts.law("mu") is None  # else laws have changed the gap to be closed
+    return [*found, points.to_close(links)] if plain else found
 
 
 def check_file(

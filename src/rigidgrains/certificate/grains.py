@@ -31,7 +31,8 @@ class Grains:
 
     def __init__(self, state: State) -> None:
         catalogue = state.frame.catalogue
-        assert catalogue is not None and state.frame.shape is not None
+        assert catalogue is not None
+        assert state.frame.shape is not None
         self.state, self.catalogue, self.scale = state, catalogue, state.radius
         self.shape = np.asarray(state.frame.shape, np.int64)
         self.parts: list[tuple[Part, ...]] = [shape.parts for shape in catalogue.shapes]
@@ -88,7 +89,7 @@ class Grains:
         return np.asarray(part.normals.reshape(-1, 3) @ np.swapaxes(turned[which], 1, 2))
 
     def balls(self, which: Index, number: Index, turned: Array) -> tuple[Array, Array]:
-        """Place (m, 3) m from the centre and radius (m,) m of rounded vertices, numbered through the parts of a grain."""
+        """Place (m, 3) m from the centre and radius (m,) m of rounded vertices, numbered through all parts."""
         place, radius = np.empty((len(which), 3)), np.empty(len(which))
         for s, parts in enumerate(self.parts):
             some = np.flatnonzero(self.shape[which] == s)

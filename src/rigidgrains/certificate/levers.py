@@ -9,7 +9,7 @@ import numpy as np
 from . import surfaces
 from .grains import Grains
 from .links import Index, Links
-from .state import Array, State, cross, dot, guided
+from .state import Array, State, cross, dot, guided, length
 
 
 class LeverLinks(Links):
@@ -98,6 +98,19 @@ class LeverLinks(Links):
         # points are stored as places: levers are rounded like coordinates
         state = self.state
         return np.asarray(state.extent + state.graininess / state.rounding * state.coordinate[: state.n])
+
+    def may_sink(self) -> Array:
+        """(c,) m, how much a gap may close at second order of the step as bodies turn; at walls `_bend` tells it.
+
+        n of a side of body k turns by w_k dt, and points move by V dt and by the turning of their levers meanwhile.
+        """
+        state, rows = self.state, self.between_grains
+        turn, i, j = state.dt * length(state.free_spin), self.i[rows], self.j[rows]
+        v = self.velocity_by(state.free_velocity, state.free_spin, self.surface_velocity, state.flow.begun)[rows]
+        out = np.zeros(len(self))
+        reach = state.extent[i] + state.extent[j]
+        out[rows] = (turn[i] + turn[j]) * (state.dt * length(v) + (turn[i] + turn[j]) * reach)
+        return out
 
     def balls(self, some: Index) -> tuple[Array, Array]:
         """Place from the centre (m, 3) m and radius (m,) m of the rounded vertices that touch a wall, as named."""

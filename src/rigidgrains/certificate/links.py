@@ -255,6 +255,10 @@ class Links:
                 gap[some] += self._bend(w, some)
         return gap
 
+    def may_sink(self) -> Array:
+        """(c,) m, by which turning may close a gap at second order of the step, that round grains do not know."""
+        return np.zeros(len(self))
+
     def bends(self, w: int) -> bool:
         """True for walls that come closer to a grain that glides straight along them."""
         wall = self.state.walls[w]

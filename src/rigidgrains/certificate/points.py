@@ -9,7 +9,7 @@ import numpy as np
 
 from . import images, surfaces
 from .cores import Cores, deepest, edges_of, separation, to_edges, to_feature, to_surface, to_vertices
-from .grains import VERTEX, Grains, split, swapped
+from .grains import PARTS, VERTEX, Grains, rotation_vectors, split, swapped
 from .levers import LeverLinks
 from .links import Index
 from .state import Array, State, length, size
@@ -17,7 +17,7 @@ from .verdict import Check, counted, worst_of
 
 MERGED = 2e-9  # of the size: gaps of corners next to each other that differ by less are one point
 BIAS = 0.02  # of the depth, by which a face may be deeper in 3D than a pair of edges and still be taken
-SUNK = 0.1  # of the rounding, by which ends of edges side by side in 3D may lie inside: their balls touch, not along n
+EXACT = 1e-8  # of the size: in 2D ends of sides that are nearer to each other are one
 NAMED = 2e-3  # of the size: corners next to each other take one name
 
 
@@ -85,7 +85,8 @@ def unknown_names(state: State) -> list[str]:
             vertices = len(grains.parts[grains.shape[body]][part].vertices)
             named = [code] if state.dimension == 2 else [v - 1 for v in divmod(int(code), VERTEX) if v]
             strange[c] |= any(v >= vertices for v in named)
-    return [f"{state.contact(int(c))} is named {feature[c]}, which its bodies have not" for c in np.flatnonzero(strange)]
+    told = "which its bodies have not"
+    return [f"{state.contact(int(c))} is named {feature[c]}, {told}" for c in np.flatnonzero(strange)]
 
 
 @dataclass
@@ -152,14 +153,13 @@ def _couple(links: LeverLinks, couple: Couple, least: Index, miss: Misses, slack
     first = least[rows] == rows
     miss.gap[rows] = np.where(first, np.abs(apart - both - gap), np.maximum(apart - both - gap, 0.0))
     miss.even[rows] = length(n - links.normal[least[rows]]) * extent
-    slack[rows] = MERGED * extent if links.state.dimension == 3 or a.solid else 1e-9 * extent
+    slack[rows] = MERGED * extent
     on_a, on_b = links.arm_i[rows], links.arm_i[rows] + gap[:, None] * n
     in_a, in_b = on_a - a.radius[:, None] * n, on_b + b.radius[:, None] * n
-    sunk = np.where(first | (links.state.dimension == 2), 0.0, SUNK)
-    for core, surface, inner in ((a, on_a, in_a), (b, on_b, in_b)):
-        off = np.abs(to_surface(core, surface) - (1.0 - 0.5 * sunk) * core.radius) - 0.5 * sunk * core.radius
-        off = np.minimum(np.maximum(off, 0.0), to_surface(core, inner))
-        miss.point[rows] = np.maximum(miss.point[rows], off)
+    miss.point[rows] = np.maximum(_off(to_surface, a, on_a, in_a), _off(to_surface, b, on_b, in_b))
+    if links.state.dimension == 3:
+        balls = np.minimum(_balls(a, b, on_a, on_b), _balls(b, a, on_b, on_a))
+        miss.point[rows] = np.where(first, miss.point[rows], np.minimum(miss.point[rows], balls))
     vertex = np.minimum(_off(to_vertices, a, on_a, in_a), _off(to_vertices, b, on_b, in_b))
     edge = np.maximum(_off(to_edges, a, on_a, in_a), _off(to_edges, b, on_b, in_b))
     miss.corner[rows] = np.minimum(vertex, edge) if links.state.dimension == 3 else vertex
@@ -176,11 +176,38 @@ def _off(to, core: Cores, surface: Array, inner: Array) -> Array:  # type: ignor
     return np.asarray(np.minimum(np.abs(to(core, surface) - core.radius), to(core, inner)))
 
 
+def _balls(a: Cores, b: Cores, on_a: Array, on_b: Array) -> Array:
+    """(m,) m, by which points miss the balls around a vertex of one body and a place on an edge of the other.
+
+    Ends of edges side by side are such: balls around both places touch along n though their centres are aside.
+    """
+    away = on_a[:, None] - a.vertices
+    off = np.abs(np.sqrt((away**2).sum(axis=2)) - a.radius[:, None])
+    nearest = np.argmin(off, axis=1)
+    rows = np.arange(len(a))
+    u = away[rows, nearest] / np.maximum(a.radius, 1e-300)[:, None]
+    return np.where(a.radius > 0.0, np.maximum(off[rows, nearest], to_edges(b, on_b + b.radius[:, None] * u)), np.inf)
+
+
+def to_close(links: LeverLinks) -> Check:
+    """The gap to be closed is the gap, less at most what turning may close of it within the step."""
+    state = links.state
+    less, most = links.gap_to_close - links.to_close, links.may_sink()
+    scale = state.coordinate[links.i] + state.coordinate[links.j]
+    miss = np.maximum(-less, less - most)
+
+    def place(c: int) -> str:
+        told = f"{links.to_close[c]:.6g} m of a gap of {links.gap_to_close[c]:.6g} m"
+        return f"{state.contact(c)} is to close {told}, of which turning may close {most[c]:.2g} m"
+
+    return worst_of("gap to close", np.maximum(miss, 0.0) / scale, state.rounding, "the coordinates", place)
+
+
 def _least(links: LeverLinks) -> Index:
     """(c,) the contact with the least gap among those of the same parts and image."""
     key = keys(links.state)
     a, b, _, _ = split(key[:, 1], links.state.dimension)
-    kind = np.stack([key[:, 0], np.where(links.j < links.state.n, a * 128 + b, key[:, 1])], axis=1)
+    kind = np.stack([key[:, 0], np.where(links.j < links.state.n, a * PARTS + b, key[:, 1])], axis=1)
     _, group = np.unique(kind, axis=0, return_inverse=True)
     group = group.ravel()
     order = np.lexsort((links.gap, group))
@@ -205,7 +232,8 @@ def names(links: LeverLinks) -> Check:
             at_a = _named(couple.a, code_a, code_a, on_a, in_a)
             far = np.maximum(far, np.minimum(at_a, _named(couple.b, code_b, code_b, on_b, in_b)))
         extent = state.extent[links.i[rows]] + state.extent[links.j[rows]]
-        most = NAMED * extent if state.dimension == 3 else 1e-8 * extent + state.rounding * state.coordinate[links.i[rows]]
+        noise = state.rounding * (state.coordinate[links.i[rows]] + state.coordinate[links.j[rows]])
+        most = (NAMED if state.dimension == 3 else EXACT) * extent + noise
         faults += [
             f"{state.contact(int(rows[k]))} is named {features(state)[rows[k]]}, and lies {far[k]:.2g} m from there"
             for k in np.flatnonzero(~(far <= most))
@@ -234,8 +262,6 @@ def _named(core: Cores, vertex: Index, other: Index, surface: Array, inner: Arra
 
 def turning(state: State) -> Check:
     """Orientations of solids go on by the midpoint rule: the turn of the step is that of I^-1 L half-way."""
-    from .grains import rotation_vectors
-
     grains, dt = state.shapes, state.dt
     assert grains is not None
     angle = rotation_vectors(grains.after @ np.swapaxes(grains.before, 1, 2))
@@ -243,6 +269,7 @@ def turning(state: State) -> Check:
     asked = dt * grains.spin(state.turning, half @ grains.before)
 
     def place(i: int) -> str:
-        return f"{state.grain(i)} turned by {size(angle[i]):.9g} rad where its angular momentum gives {size(asked[i]):.9g}"
+        turned, given = size(angle[i]), size(asked[i])
+        return f"{state.grain(i)} turned by {turned:.9g} rad where its angular momentum gives {given:.9g}"
 
     return worst_of("turning", length(angle - asked), state.rounding, "a radian", place)
