@@ -9,7 +9,7 @@ import numpy as np
 
 from ..trajectory.frame import Frame
 from ..trajectory.reader import Trajectory
-from . import asked, balance, coefficients, crowding, figures, flow, geometry, laws, points
+from . import asked, balance, catalogue, coefficients, crowding, figures, flow, geometry, laws, points
 from .checksum import check_sum
 from .levers import LeverLinks
 from .links import Links
@@ -49,6 +49,8 @@ def _check(frame: Frame, tolerance: float, extra: Iterable[Check]) -> Certificat
         overlaps = Overlaps.of(state) if state.shapes is None else crowding.overlaps(state)
         compare = figures.Comparison(state)
         checks += [geometry.directions(state), overlaps.check(state)]
+        if state.shapes is not None:
+            checks.append(catalogue.check(state))
         figures.of_state(compare)
         if frame.whole:
             checks.append(geometry.walls(state))

@@ -27,6 +27,9 @@ def soundness(state: State) -> Check:
         if not (named[name] > 0.0).all():
             i = int(np.argmin(named[name]))
             faults.append(f"{name} of {state.grain(i)} is {named[name][i]:g}, not positive")
+    if state.shapes is not None and (strange := state.shapes.named != state.shapes.shape).any():
+        i = int(np.argmax(strange))
+        faults.append(f"{state.grain(i)} has shape {state.shapes.named[i]}, and there are {len(state.shapes.parts)}")
     if state.cell is not None and not np.linalg.det(state.cell) > 0.0:
         faults.append(f"the cell {state.cell.tolist()} has no volume")
     if not state.dt > 0.0:

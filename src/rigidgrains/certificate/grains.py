@@ -34,7 +34,8 @@ class Grains:
         assert catalogue is not None
         assert state.frame.shape is not None
         self.state, self.catalogue, self.scale = state, catalogue, state.radius
-        self.shape = np.asarray(state.frame.shape, np.int64)
+        self.named = np.asarray(state.frame.shape, np.int64)
+        self.shape = np.clip(self.named, 0, len(catalogue.shapes) - 1)  # others are told as faults
         self.parts: list[tuple[Part, ...]] = [shape.parts for shape in catalogue.shapes]
         reach = [max(np.linalg.norm(p.vertices, axis=1).max() + p.rounding for p in parts) for parts in self.parts]
         self.size = self.scale * np.array(reach)[self.shape]

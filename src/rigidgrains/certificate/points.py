@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import images, surfaces
-from .cores import Cores, deepest, edges_of, separation, to_edges, to_feature, to_surface, to_vertices
+from .cores import Cores, deepest, edges_of, separation, signed_distance, to_edges, to_feature, to_surface, to_vertices
 from .grains import PARTS, VERTEX, Grains, rotation_vectors, split, swapped
 from .levers import LeverLinks
 from .links import Index
@@ -17,6 +17,8 @@ from .verdict import Check, counted, worst_of
 
 MERGED = 2e-9  # of the size: gaps of corners next to each other that differ by less are one point
 BIAS = 0.02  # of the depth, by which a face may be deeper in 3D than a pair of edges and still be taken
+SNAP = 1e-13  # of the size, by which the distance changes where n becomes that of a face
+ALONG = 1e-14  # 1 - cosine of the angle within which n is that of a face
 EXACT = 1e-8  # of the size: in 2D ends of sides that are nearer to each other are one
 NAMED = 2e-3  # of the size: corners next to each other take one name
 
@@ -152,6 +154,10 @@ def _couple(links: LeverLinks, couple: Couple, least: Index, miss: Misses, slack
     apart = separation(a, b, n[:, None])[:, 0]
     first = least[rows] == rows
     miss.gap[rows] = np.where(first, np.abs(apart - both - gap), np.maximum(apart - both - gap, 0.0))
+    leans = np.flatnonzero(first & (miss.gap[rows] > MERGED * extent))
+    if leans.size and links.state.dimension == 3:
+        some = rows[leans]
+        miss.gap[some] = _beside_face(a.some(leans), b.some(leans), n[leans], gap[leans], apart[leans], extent[leans])
     miss.even[rows] = length(n - links.normal[least[rows]]) * extent
     slack[rows] = MERGED * extent
     on_a, on_b = links.arm_i[rows], links.arm_i[rows] + gap[:, None] * n
@@ -167,13 +173,31 @@ def _couple(links: LeverLinks, couple: Couple, least: Index, miss: Misses, slack
     if deep.size:
         best = deepest(a.some(deep), b.some(deep))
         spare = BIAS * np.abs(apart[deep]) if links.state.dimension == 3 else 0.0
-        miss.normal[rows[deep]] = np.maximum(best - apart[deep] - spare, 0.0)
+        # cores that are apart, though not along n, have been held against their distance
+        miss.normal[rows[deep]] = np.where(best < 0.0, np.maximum(best - apart[deep] - spare, 0.0), 0.0)
 
 
 def _off(to, core: Cores, surface: Array, inner: Array) -> Array:  # type: ignore[no-untyped-def]
     """(m,) m, how far a point of the rounded surface is from belonging to a feature of the core: by its distance, or
     where n leans against the face, by the place in the core along n."""
     return np.asarray(np.minimum(np.abs(to(core, surface) - core.radius), to(core, inner)))
+
+
+def _beside_face(a: Cores, b: Cores, n: Array, gap: Array, apart: Array, extent: Array) -> Array:
+    """(m,) m, by which least gaps miss the distance where n is that of a face, near the direction of the distance.
+
+    A face may stand in for a direction that leans against it by so little that the distance stays the same.
+    """
+    both, true = a.radius + b.radius, signed_distance(a, b)
+    along = np.maximum(
+        np.einsum("mfc,mc->mf", a.normals, n).max(axis=1, initial=-1.0),
+        np.einsum("mfc,mc->mf", -b.normals, n).max(axis=1, initial=-1.0),
+    )
+    lean = np.maximum(true - apart, 0.0) / extent
+    near = (along > 1.0 - ALONG) & (0.5 * np.maximum(true, 0.0) * lean**2 <= SNAP * extent)
+    deep = np.maximum(-BIAS * true, 0.0)
+    off = np.maximum(np.abs(true - both - gap) - deep, 0.0)
+    return np.where(near, off, np.abs(apart - both - gap))
 
 
 def _balls(a: Cores, b: Cores, on_a: Array, on_b: Array) -> Array:
