@@ -65,8 +65,9 @@ def turning(bodies: Bodies, motion: Array) -> Array:
 def turn_shapes(bodies: Bodies, dt: float) -> None:
     """Orientations of grains of any shape after a step with the present spins; angular momenta stay what they are.
 
-    In 3D the spin follows from L = I w as the grain turns. The midpoint rule for L in the axes of the body, with Cayley's
-    turn, keeps L and the energy of a free grain to rounding (Simo and Wong 1991); s becomes that of the new orientation.
+    In 3D the spin follows from L = I w as the grain turns. The midpoint rule for L in the axes of the body, with
+    Cayley's turn, keeps L and the energy of a free grain to rounding (Simo and Wong 1991); s becomes that of the new
+    orientation.
     """
     n, motion, lengths = bodies.count, bodies.motion, gyration(bodies)
     if bodies.dimension == 2:
