@@ -16,7 +16,7 @@ VERTEX = 1 << 12  # a part has fewer vertices
 FEATURE = VERTEX * VERTEX
 FLAT = 1e-4  # a corner that adds less to the polygon, over its extent squared, is dropped
 TWIN = 1e-3  # corners that are closer, over the extent of the polygon, are one
-LEVEL = 1e-9  # gaps of twins that are closer, over the extent, are equal
+LEVEL = 1e-13  # gaps that are closer, over the size of the pair, are equal
 
 
 @law
@@ -152,46 +152,62 @@ def _apart(polygon, k, m):
 
 
 @law
-def merge_corners(count, ref, count_a, count_b, work):
+def merge_corners(count, ref, count_a, count_b, size, work):
     """Drop twins and flat corners, and name corners that are at vertices of A, B or both; returns how many are left.
 
-    Edges that are parallel to rounding cross anywhere: such corners would jump along them from step to step.
+    Edges that are parallel to rounding cross anywhere: such corners would jump along them from step to step. The
+    least gap stays: a corner goes only where one that is as near, to LEVEL of the size of the pair, is left.
     """
     polygon, label = work.polygon, work.label
-    square = 0.0
+    square, nearest = 0.0, 0
     for k in range(1, count):
         square = max(square, _apart(polygon, 0, k))
-    near, level = TWIN * TWIN * square, LEVEL * np.sqrt(square)
-    kept = 0
+        nearest = k if polygon[0, k, LIFT] < polygon[0, nearest, LIFT] else nearest
+    near, level = TWIN * TWIN * square, polygon[0, nearest, LIFT] + LEVEL * size
+    count = _drop_flat(_drop_twins(count, near, nearest, level, work), FLAT * square, level, work)
     for k in range(count):
-        twin = -1
-        for m in range(kept):
-            if _apart(polygon, k, m) <= near:
-                twin = m
-                break
-        if twin < 0:
-            _copy(work, 0, k, 0, kept)
-            kept += 1
-        else:
-            more = polygon[0, k, LIFT] - polygon[0, twin, LIFT]
-            if more < -level or (more <= level and _rank(label[0, k]) < _rank(label[0, twin])):
-                _copy(work, 0, k, 0, twin)
-    kept = _drop_flat(kept, FLAT * square, polygon, work)
-    for k in range(kept):
         code_a, code_b = label[0, k] // FEATURE, label[0, k] % FEATURE
         high_a = polygon[0, k, H] - (polygon[0, k, LIFT] if ref == A else 0.0)
         high_b = polygon[0, k, H] + (polygon[0, k, LIFT] if ref == B else 0.0)
         code_a = _vertex_at(A, count_a, code_a, polygon[0, k, S], polygon[0, k, T], high_a, near, work)
         code_b = _vertex_at(B, count_b, code_b, polygon[0, k, S], polygon[0, k, T], high_b, near, work)
         label[0, k] = pack(code_a, code_b)
-    return kept
+    return count
 
 
 @law
-def _rank(label):
-    """An order of features that does not change when parts are swapped: vertices first."""
-    a, b = label // FEATURE, label % FEATURE
-    return min(a, b) * FEATURE + max(a, b)
+def _drop_twins(count, near, nearest, level, work):
+    """Of corners within sqrt(near) of each other keep the one whose feature comes first, whatever their order.
+
+    The nearest corner of all takes the place of its twin, where no other is as near. Returns how many are left.
+    """
+    polygon, rank, keeper = work.polygon, work.side[0], work.side[1]
+    for k in range(count):
+        code_a, code_b = work.label[0, k] // FEATURE, work.label[0, k] % FEATURE
+        rank[k] = min(code_a, code_b) * FEATURE + max(code_a, code_b)  # the same when parts are swapped
+        keeper[k] = -1
+    for _ in range(count):
+        first = -1
+        for k in range(count):
+            if keeper[k] < 0 and (first < 0 or rank[k] < rank[first]):
+                first = k
+        if first < 0:
+            break
+        for k in range(count):
+            if keeper[k] < 0 and _apart(polygon, first, k) <= near:
+                keeper[k] = first
+    seen = False
+    for k in range(count):
+        seen = seen or (keeper[k] == k and polygon[0, k, LIFT] <= level)
+    if not seen:
+        for c in range(4):
+            polygon[0, keeper[nearest], c] = polygon[0, nearest, c]
+    kept = 0
+    for k in range(count):
+        if keeper[k] == k:
+            _copy(work, 0, k, 0, kept)
+            kept += 1
+    return kept
 
 
 @law
@@ -205,11 +221,16 @@ def _vertex_at(side, count, code, s, t, h, near, work):
 
 
 @law
-def _drop_flat(count, least, polygon, work):
-    """Drop the flattest corner again and again, as long as it adds next to nothing."""
+def _drop_flat(count, least, level, work):
+    """Drop the flattest corner again and again, as long as it adds next to nothing and is not alone the nearest."""
+    polygon = work.polygon
     while count > 2:
-        area, flat = np.inf, 0
+        area, flat, low = np.inf, 0, 0
         for k in range(count):
+            low += 1 if polygon[0, k, LIFT] <= level else 0
+        for k in range(count):
+            if low == 1 and polygon[0, k, LIFT] <= level:
+                continue
             i, j = (k - 1 if k > 0 else count - 1), (k + 1 if k + 1 < count else 0)
             a, b, c = (
                 polygon[0, k, S] - polygon[0, i, S],

@@ -15,7 +15,7 @@ Index = NDArray[np.int64]
 
 W, I, J, K = range(4)  # noqa: E741 (components of a quaternion, as everybody calls them)
 S, T, H, LIFT = range(4)  # corner of a clipped polygon: across n, across n, along n, from A to B along n (m)
-A, B = range(2)  # the parts of bodies 0 and 1
+A, B = np.int64(0), np.int64(1)  # the parts of bodies 0 and 1; plain numbers would have kernels compiled for each
 
 
 class Workspace(NamedTuple):
@@ -26,6 +26,7 @@ class Workspace(NamedTuple):
     turn     : (2, 3, 3) rotation matrices
     vertices : (2, most vertices of a part, 3)
     normals  : (2, most faces of a part, 3) outward
+    along    : (most faces of a part,) components of B's normals along an edge of A
     simplex  : (4, 3) points of A minus points of B
     picks    : (4, 2) vertices that they are made of
     weight   : (4,) shares of these in the nearest point
@@ -41,6 +42,7 @@ class Workspace(NamedTuple):
     turn: Array
     vertices: Array
     normals: Array
+    along: Array
     simplex: Array
     picks: Index
     weight: Array
@@ -64,6 +66,7 @@ def make_workspace(table: ShapeTable) -> Workspace:
         turn=np.zeros((2, 3, 3)),
         vertices=np.zeros((2, most(table.vertex_start), 3)),
         normals=np.zeros((2, most(table.face_start), 3)),
+        along=np.zeros(most(table.face_start)),
         simplex=np.zeros((4, 3)),
         picks=np.zeros((4, 2), np.int64),
         weight=np.zeros(4),
@@ -139,13 +142,15 @@ def farthest(vertices, side, count, x, y, z):
 
 
 @law
-def flattest(table, part, side, vertex, x, y, z, work):
-    """What lies flattest at an outermost vertex along a direction: edge, its slope, face, its cosine; -1: none.
+def flattest(table, part, side, x, y, z, work):
+    """What lies flattest at the outermost vertex along a direction: edge, its slope, face, its cosine; -1: none.
 
     The edge comes first, the face is the better one beside it: the best face at the vertex may miss an edge that lies
     flat between two steep faces.
     """
-    begin, first_face, v = table.edge_start[part], table.face_start[part], vertex + table.vertex_start[part]
+    begin, first_face = table.edge_start[part], table.face_start[part]
+    vertex, _ = farthest(work.vertices, side, table.vertex_start[part + 1] - table.vertex_start[part], x, y, z)
+    v = vertex + table.vertex_start[part]
     best, slope = -1, 2.0
     for e in range(begin, table.edge_start[part + 1]):
         tail, head = table.edges[e, TAIL], table.edges[e, HEAD]
