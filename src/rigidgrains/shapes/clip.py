@@ -16,6 +16,7 @@ VERTEX = 1 << 12  # a part has fewer vertices
 FEATURE = VERTEX * VERTEX
 FLAT = 1e-4  # a corner that adds less to the polygon, over its extent squared, is dropped
 TWIN = 1e-3  # corners that are closer, over the extent of the polygon, are one
+GRAZE = 1e-12  # a corner this far outside of a side, over the size of the pair, lies on it; rounding is far below
 LEVEL = 1e-13  # gaps that are closer, over the size of the pair, are equal
 
 
@@ -63,7 +64,7 @@ def outline(table, part, side, face, edge, x, y, z, work):
 
 
 @law
-def clip(ref, face, count_ref, count, x, y, z, work):
+def clip(ref, face, count_ref, count, size, x, y, z, work):
     """The other part's outline cut by that of the face of `ref`, into polygon[0]; returns the number of corners."""
     a, b, c, e, f, g = frame(x, y, z)
     inc, polygon, label, side, lines = 1 - ref, work.polygon, work.label, work.side, work.outline
@@ -80,7 +81,7 @@ def clip(ref, face, count_ref, count, x, y, z, work):
         side[0, k] = k
     now, count_inc = 0, count
     for cut in range(count_ref):
-        count = _cut(ref, cut, count_ref, count_inc, sign, now, count, work)
+        count = _cut(ref, cut, count_ref, count_inc, sign, size, now, count, work)
         now = 1 - now
         if count == 0:
             return 0
@@ -91,24 +92,25 @@ def clip(ref, face, count_ref, count, x, y, z, work):
 
 
 @law
-def _cut(ref, cut, count_ref, count_inc, sign, now, count, work):
+def _cut(ref, cut, count_ref, count_inc, sign, size, now, count, work):
     """Cut polygon[now] by one side of the clipping face, into the other polygon (Sutherland, Hodgman 1974)."""
     polygon, label, side, lines = work.polygon, work.label, work.side, work.outline
     to, room = 1 - now, work.side.shape[1]
     after = cut + 1 if cut + 1 < count_ref else 0
     s, t = lines[ref, cut, S], lines[ref, cut, T]
     a, b = sign * (lines[ref, after, S] - s), sign * (lines[ref, after, T] - t)
-    kept = 0
+    kept, graze = 0, GRAZE * size * np.sqrt(a * a + b * b)
     out = b * (polygon[now, 0, S] - s) - a * (polygon[now, 0, T] - t)  # outside where positive
     for k in range(count):
         m = k + 1 if k + 1 < count else 0
         out_m = b * (polygon[now, m, S] - s) - a * (polygon[now, m, T] - t)
-        if out <= 0.0 and kept < room:
+        if out <= graze and kept < room:
             for c in range(4):
                 polygon[to, kept, c] = polygon[now, k, c]
-            label[to, kept], side[to, kept] = label[now, k], side[now, k]
+            label[to, kept] = label[now, k]
+            side[to, kept] = -1 - cut if out >= 0.0 and out_m > graze else side[now, k]
             kept += 1
-        if ((out < 0.0 and out_m > 0.0) or (out > 0.0 and out_m < 0.0)) and kept < room:
+        if ((out < 0.0 and out_m > graze) or (out > graze and out_m < 0.0)) and kept < room:
             share = out / (out - out_m)
             for c in range(4):
                 polygon[to, kept, c] = polygon[now, k, c] + share * (polygon[now, m, c] - polygon[now, k, c])

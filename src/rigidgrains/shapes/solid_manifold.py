@@ -121,7 +121,7 @@ def _on_face(ref, face, count_a, count_b, d, size, r_a, r_b, margin, work, row, 
     """Corners of the contact polygon of a face and what lies on it; returns what `_corners` does."""
     x, y, z = work.found[N, X], work.found[N, Y], work.found[N, Z]
     count_ref, count = (count_a, count_b) if ref == A else (count_b, count_a)
-    count = clip(ref, face, count_ref, count, x, y, z, work)
+    count = clip(ref, face, count_ref, count, size, x, y, z, work)
     if count == 0:
         return 0, np.inf
     count = merge_corners(count, ref, count_a, count_b, size, work)
@@ -156,24 +156,29 @@ def _along_edges(d, r_a, r_b, margin, work, row, points, features):
     x, y, z = found[N, X], found[N, Y], found[N, Z]
     s, t = lines[A, 1, S] - lines[A, 0, S], lines[A, 1, T] - lines[A, 0, T]
     p, q = lines[B, 1, S] - lines[B, 0, S], lines[B, 1, T] - lines[B, 0, T]
-    along, whole, r = p * s + q * t, s * s + t * t, r_a + r_b
-    if abs(along) < ALONG * np.sqrt(whole * (p * p + q * q)):
+    long_a, long_b, r = np.sqrt(s * s + t * t), np.sqrt(p * p + q * q), r_a + r_b
+    cosine = (s * p + t * q) / (long_a * long_b)
+    if abs(cosine) < ALONG:
         return 0, np.inf
-    begin = ((lines[B, 0, S] - lines[A, 0, S]) * s + (lines[B, 0, T] - lines[A, 0, T]) * t) / whole
-    turn = along / whole  # B's edge covers shares begin to begin + turn of A's
-    low, high = max(0.0, min(begin, begin + turn)), min(1.0, max(begin, begin + turn))
-    if high - low <= TWIN:
+    half = 0.5 + 0.5 * abs(cosine)  # squared cosine of the angle to the direction between both, u
+    turn, long = np.copysign(1.0 / long_b, cosine), 2.0 * np.sqrt(half)
+    u_s, u_t = (s / long_a + p * turn) / long, (t / long_a + q * turn) / long
+    first_a, first_b = u_s * lines[A, 0, S] + u_t * lines[A, 0, T], u_s * lines[B, 0, S] + u_t * lines[B, 0, T]
+    along_a, along_b = u_s * s + u_t * t, u_s * p + u_t * q
+    low = max(first_a + min(along_a, 0.0), first_b + min(along_b, 0.0))
+    high = min(first_a + max(along_a, 0.0), first_b + max(along_b, 0.0))
+    if high - low <= TWIN * min(long_a, long_b):
         return 0, np.inf
-    near, kept, least = TWIN * (high - low), 0, np.inf
+    kept, least = 0, np.inf
     a, b, c, e, f, g = frame(x, y, z)
     for last in range(2):
-        share = high if last == 1 else low
-        other = (share - begin) / turn
-        s_a, t_a = lines[A, 0, S] + share * s, lines[A, 0, T] + share * t
-        aside_s, aside_t = lines[B, 0, S] + other * p - s_a, lines[B, 0, T] + other * q - t_a
-        h_a = lines[A, 0, H] + share * (lines[A, 1, H] - lines[A, 0, H])
-        h_b = lines[B, 0, H] + other * (lines[B, 1, H] - lines[B, 0, H])
-        square = r * r - aside_s * aside_s - aside_t * aside_t
+        at = high if last == 1 else low
+        share_a, share_b = (at - first_a) / along_a, (at - first_b) / along_b
+        s_a, t_a = lines[A, 0, S] + share_a * s, lines[A, 0, T] + share_a * t
+        aside_s, aside_t = lines[B, 0, S] + share_b * p - s_a, lines[B, 0, T] + share_b * q - t_a
+        h_a = lines[A, 0, H] + share_a * (lines[A, 1, H] - lines[A, 0, H])
+        h_b = lines[B, 0, H] + share_b * (lines[B, 1, H] - lines[B, 0, H])
+        square = r * r - half * (aside_s * aside_s + aside_t * aside_t)
         if square <= 0.0:
             continue
         reach = np.sqrt(square)  # where lines are aside of each other, cylinders are farther apart along n
@@ -184,8 +189,9 @@ def _along_edges(d, r_a, r_b, margin, work, row, points, features):
         part = r_a / r
         middle = h_a + part * reach + 0.5 * gap
         s_a, t_a = s_a + part * aside_s, t_a + part * aside_t
-        code_a = _end(work.corner[A, 0], work.corner[A, 1], share, near)
-        code_b = _end(work.corner[B, 0], work.corner[B, 1], other, near / abs(turn))
+        near = TWIN * (high - low)
+        code_a = _end(work.corner[A, 0], work.corner[A, 1], share_a, near / long_a)
+        code_b = _end(work.corner[B, 0], work.corner[B, 1], share_b, near / long_b)
         x_, y_, z_ = s_a * a + t_a * e + middle * x, s_a * b + t_a * f + middle * y, s_a * c + t_a * g + middle * z
         _write(x_, y_, z_, gap, pack(code_a, code_b), work, row + kept, points, features)
         kept += 1
