@@ -79,15 +79,15 @@ def clip(ref, face, count_ref, count, size, x, y, z, work):
         vertex = work.corner[inc, k] + 1
         label[0, k] = vertex if inc == B else vertex * FEATURE
         side[0, k] = k
-    now, count_inc = 0, count
+    now, count_inc = A, count  # polygon 0 or 1
     for cut in range(count_ref):
         count = _cut(ref, cut, count_ref, count_inc, sign, size, now, count, work)
         now = 1 - now
         if count == 0:
-            return 0
+            break
     if now == 1:
         for k in range(count):
-            _copy(work, 1, k, 0, k)
+            _copy(work, B, k, k)
     return count
 
 
@@ -136,10 +136,10 @@ def _crossing(ref, cut, after, count_ref, count_inc, along, work):
 
 
 @law
-def _copy(work, source, k, target, m):
+def _copy(work, source, k, m):
     for c in range(4):
-        work.polygon[target, m, c] = work.polygon[source, k, c]
-    work.label[target, m] = work.label[source, k]
+        work.polygon[0, m, c] = work.polygon[source, k, c]
+    work.label[0, m] = work.label[source, k]
 
 
 @law
@@ -161,9 +161,9 @@ def merge_corners(count, ref, count_a, count_b, size, work):
     least gap stays: a corner goes only where one that is as near, to LEVEL of the size of the pair, is left.
     """
     polygon, label = work.polygon, work.label
-    square, nearest = 0.0, 0
+    square, nearest = 0.0, A  # corner 0
     for k in range(1, count):
-        square = max(square, _apart(polygon, 0, k))
+        square = max(square, _apart(polygon, A, k))
         nearest = k if polygon[0, k, LIFT] < polygon[0, nearest, LIFT] else nearest
     near, level = TWIN * TWIN * square, polygon[0, nearest, LIFT] + LEVEL * size
     count = _drop_flat(_drop_twins(count, near, nearest, level, work), FLAT * square, level, work)
@@ -189,7 +189,7 @@ def _drop_twins(count, near, nearest, level, work):
         rank[k] = min(code_a, code_b) * FEATURE + max(code_a, code_b)  # the same when parts are swapped
         keeper[k] = -1
     for _ in range(count):
-        first = -1
+        first = np.int64(-1)
         for k in range(count):
             if keeper[k] < 0 and (first < 0 or rank[k] < rank[first]):
                 first = k
@@ -207,7 +207,7 @@ def _drop_twins(count, near, nearest, level, work):
     kept = 0
     for k in range(count):
         if keeper[k] == k:
-            _copy(work, 0, k, 0, kept)
+            _copy(work, A, k, kept)
             kept += 1
     return kept
 
@@ -251,6 +251,6 @@ def _drop_flat(count, least, level, work):
         if area > 4.0 * least * least:
             break
         for k in range(flat, count - 1):
-            _copy(work, 0, k + 1, 0, k)
+            _copy(work, A, k + 1, k)
         count -= 1
     return count

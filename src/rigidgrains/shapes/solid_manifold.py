@@ -11,7 +11,8 @@ import numpy as np
 
 from ..runtime.compiled import kernel, law
 from .clip import TWIN, clip, edge_code, frame, merge_corners, outline, pack
-from .gjk import APART, FAR, P_A, P_B, N, distance
+from .closest import closest_edges
+from .gjk import APART, FAR, P_A, P_B, STALLED, N, distance, tell
 from .placed import LIFT, A, B, H, S, T, flattest, place_normals, place_vertices
 from .sat import depth, of_point
 from .table import X, Y, Z
@@ -72,16 +73,25 @@ def find_pair(i, j, part_a, part_b, x, y, z, table, orientation, scale, margin, 
     if ending == FAR:
         return 0
     sphere = min(count_a, count_b) == 1
-    if not sphere or ending != APART:
+    apart = ending == APART or (sphere and ending == STALLED)
+    if not sphere or not apart:
         place_normals(table, part_a, A, work)
         place_normals(table, part_b, B, work)
-    if ending != APART:
+    if not apart:
         d, nearest = depth(table, part_a, part_b, size, work)
     else:
+        tell(picked, work)
         nearest = of_point(count_a, count_b) if sphere else pack(_of_side(A, picked, work), _of_side(B, picked, work))
     kept, least = 0, np.inf
-    if not sphere:
-        kept, least = _corners(table, part_a, part_b, d, size, r_a, r_b, margin, work, row, points, features)
+    for again in range(2):
+        if not sphere:
+            kept, least = _corners(table, part_a, part_b, d, size, r_a, r_b, margin, work, row, points, features)
+        if again == 1 or ending != STALLED or sphere or least <= d + SEEN * size:
+            break
+        far, code = closest_edges(table, part_a, part_b, d + SEEN * size, work)
+        if far <= d + SEEN * size:
+            break
+        d, nearest = far, code
     if least > d + SEEN * size and d - r_a - r_b <= margin:
         _nearest(d, nearest, r_a, r_b, work, row + kept, points, features)
         kept += 1
@@ -238,7 +248,7 @@ def _write(x, y, z, gap, feature, work, row, points, features):
 @law
 def _of_side(side, picked, work):
     """The code of the nearest point of a core, by the vertices it is made of: those of a face do not count."""
-    first, second, more = work.picks[0, side], -1, False
+    first, second, more = work.picks[0, side], np.int64(-1), False
     for k in range(1, picked):
         v = work.picks[k, side]
         if v != first and second < 0:
