@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..runtime.compiled import law
+from ..runtime.compiled import folded
 from .placed import LIFT, A, B, H, S, T
 from .table import HEAD, TAIL, X, Y, Z
 
@@ -20,7 +20,7 @@ GRAZE = 1e-12  # a corner this far outside of a side, over the size of the pair,
 LEVEL = 1e-13  # gaps that are closer, over the size of the pair, are equal
 
 
-@law
+@folded
 def pack(code_a, code_b):
     """The feature of a contact point; where a vertex takes part, the other side's edge does not count."""
     if 0 < code_a < VERTEX and code_b >= VERTEX:
@@ -30,12 +30,12 @@ def pack(code_a, code_b):
     return code_a * FEATURE + code_b
 
 
-@law
+@folded
 def edge_code(v, w):
     return (min(v, w) + 1) * VERTEX + max(v, w) + 1
 
 
-@law
+@folded
 def frame(x, y, z):
     """Two unit vectors across a unit vector, right-handed (Duff et al. 2017)."""
     sign = np.copysign(1.0, z)
@@ -44,7 +44,7 @@ def frame(x, y, z):
     return 1.0 + sign * x * x * a, sign * b, -sign * x, b, sign + y * y * a, -y
 
 
-@law
+@folded
 def outline(table, part, side, face, edge, x, y, z, work):
     """Corners of a face, or of an edge where face < 0, across and along n; returns how many."""
     a, b, c, e, f, g = frame(x, y, z)
@@ -63,7 +63,7 @@ def outline(table, part, side, face, edge, x, y, z, work):
     return count
 
 
-@law
+@folded
 def clip(ref, face, count_ref, count, size, x, y, z, work):
     """The other part's outline cut by that of the face of `ref`, into polygon[0]; returns the number of corners."""
     a, b, c, e, f, g = frame(x, y, z)
@@ -91,7 +91,7 @@ def clip(ref, face, count_ref, count, size, x, y, z, work):
     return count
 
 
-@law
+@folded
 def _cut(ref, cut, count_ref, count_inc, sign, size, now, count, work):
     """Cut polygon[now] by one side of the clipping face, into the other polygon (Sutherland, Hodgman 1974)."""
     polygon, label, side, lines = work.polygon, work.label, work.side, work.outline
@@ -121,7 +121,7 @@ def _cut(ref, cut, count_ref, count_inc, sign, size, now, count, work):
     return kept
 
 
-@law
+@folded
 def _crossing(ref, cut, after, count_ref, count_inc, along, work):
     """The feature where a side of the polygon crosses side `cut` of the clipping face."""
     inc, corner = 1 - ref, work.corner
@@ -135,14 +135,14 @@ def _crossing(ref, cut, after, count_ref, count_inc, along, work):
     return own * FEATURE + other if ref == A else other * FEATURE + own
 
 
-@law
+@folded
 def _copy(work, source, k, m):
     for c in range(4):
         work.polygon[0, m, c] = work.polygon[source, k, c]
     work.label[0, m] = work.label[source, k]
 
 
-@law
+@folded
 def _apart(polygon, k, m):
     """Distance of two corners, squared."""
     a, b, c = (
@@ -153,7 +153,7 @@ def _apart(polygon, k, m):
     return a * a + b * b + c * c
 
 
-@law
+@folded
 def merge_corners(count, ref, count_a, count_b, size, work):
     """Drop twins and flat corners, and name corners that are at vertices of A, B or both; returns how many are left.
 
@@ -177,7 +177,7 @@ def merge_corners(count, ref, count_a, count_b, size, work):
     return count
 
 
-@law
+@folded
 def _drop_twins(count, near, nearest, level, work):
     """Of corners within sqrt(near) of each other keep the one whose feature comes first, whatever their order.
 
@@ -212,7 +212,7 @@ def _drop_twins(count, near, nearest, level, work):
     return kept
 
 
-@law
+@folded
 def _vertex_at(side, count, code, s, t, h, near, work):
     lines = work.outline
     for k in range(count):
@@ -222,7 +222,7 @@ def _vertex_at(side, count, code, s, t, h, near, work):
     return code
 
 
-@law
+@folded
 def _drop_flat(count, least, level, work):
     """Drop the flattest corner again and again, as long as it adds next to nothing and is not alone the nearest."""
     polygon = work.polygon

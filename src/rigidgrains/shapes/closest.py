@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..runtime.compiled import law
+from ..runtime.compiled import folded
 from .clip import edge_code, pack
 from .gjk import P_A, P_B, N
 from .placed import A, B
@@ -17,7 +17,7 @@ from .table import HEAD, TAIL, X, Y, Z
 INSIDE = 1e-12  # share of an edge from its end; nearer than this is the vertex
 
 
-@law
+@folded
 def closest_edges(table, part_a, part_b, least, work):
     """The least distance of edges of two cores with edges, and the feature of its points.
 
@@ -47,14 +47,14 @@ def closest_edges(table, part_a, part_b, least, work):
     return best, pack(_code(v, w, at_a), _code(p, q, at_b))
 
 
-@law
+@folded
 def _code(v, w, share):
     if share <= INSIDE:
         return v + 1
     return w + 1 if share >= 1.0 - INSIDE else edge_code(v, w)
 
 
-@law
+@folded
 def _segments(vertices, i, j, k, m):
     """Distance of two segments, squared, and the shares of their lengths where it is (Ericson 2005, 5.1.9)."""
     p, q, r = vertices[A, i, X], vertices[A, i, Y], vertices[A, i, Z]

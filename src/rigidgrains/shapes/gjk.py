@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..runtime.compiled import law
+from ..runtime.compiled import folded, inlined
 from .placed import A, B, farthest
 from .table import X, Y, Z
 
@@ -23,7 +23,7 @@ ONE = np.int64(1)  # a plain number would have what it is given to compiled twic
 N, P_A, P_B = range(3)  # rows of `found`
 
 
-@law
+@inlined
 def distance(count_a, count_b, x, y, z, far, size, work):
     """Distance of the cores of A and B, and how the search ended: APART, FAR, OVERLAP or STALLED.
 
@@ -43,7 +43,7 @@ def distance(count_a, count_b, x, y, z, far, size, work):
     return d, ending, points
 
 
-@law
+@folded
 def _search(count_a, count_b, x, y, z, far, size, work):
     """One search, from one direction."""
     simplex, picks, weight, vertices = work.simplex, work.picks, work.weight, work.vertices
@@ -88,7 +88,7 @@ def _search(count_a, count_b, x, y, z, far, size, work):
     return d, STALLED, points
 
 
-@law
+@folded
 def tell(points, work):
     """n and the nearest points of both cores, into `found`."""
     x, y, z = _nearest(work.simplex, work.weight, points)
@@ -102,7 +102,7 @@ def tell(points, work):
         found[P_A, c], found[P_B, c] = p, q
 
 
-@law
+@folded
 def _nearest(simplex, weight, points):
     """The point of a simplex nearest to the origin.
 
@@ -122,7 +122,7 @@ def _nearest(simplex, weight, points):
     return up * x, up * y, up * z
 
 
-@law
+@folded
 def _reached(simplex, weight, points, most):
     """Whether the shares give a point within `most` (m) of the origin: those of three corners in a line may not."""
     square = 0.0
@@ -134,7 +134,7 @@ def _reached(simplex, weight, points, most):
     return square <= most * most
 
 
-@law
+@folded
 def _drop(simplex, picks, weight, points):
     """Keep the corners that have a share in the nearest point; returns how many."""
     kept = 0
@@ -147,7 +147,7 @@ def _drop(simplex, picks, weight, points):
     return kept
 
 
-@law
+@folded
 def _on_segment(simplex, weight):
     """Shares of two corners in the point nearest to the origin."""
     p, q, r = simplex[0, X], simplex[0, Y], simplex[0, Z]
@@ -157,7 +157,7 @@ def _on_segment(simplex, weight):
     weight[0] = 1.0 - weight[1]
 
 
-@law
+@folded
 def _on_triangle(simplex, i, j, k, weight):
     """Shares of three corners in the point nearest to the origin, by regions of a triangle (Ericson 2005, 5.1.5)."""
     p, q, r = simplex[i, X], simplex[i, Y], simplex[i, Z]
@@ -198,7 +198,7 @@ def _on_triangle(simplex, i, j, k, weight):
     weight[i] = 1.0 - weight[j] - weight[k]
 
 
-@law
+@folded
 def _on_tetrahedron(simplex, weight, trial):
     """Shares of four corners in the point nearest to the origin; returns whether the origin is inside."""
     best, inside = np.inf, True

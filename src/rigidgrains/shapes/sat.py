@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..runtime.compiled import law
+from ..runtime.compiled import folded, inlined
 from .clip import edge_code, frame, pack
 from .gjk import P_A, P_B, N
 from .placed import A, B, farthest
@@ -17,7 +17,7 @@ PARALLEL = 1e-13  # sine below which an edge pair has no axis; a neighbouring fa
 EVEN = 1e-13  # share of the size within which depths are equal; then a face comes before edges, and A before B
 
 
-@law
+@inlined
 def depth(table, part_a, part_b, size, work):
     """Least depth of two cores that overlap or touch.
 
@@ -52,7 +52,7 @@ def depth(table, part_a, part_b, size, work):
     return room, pack(0, j + 1) if of_a else pack(i + 1, 0)
 
 
-@law
+@folded
 def _without_axis(count_a, count_b, work):
     """n and a common place of points and segments in one line; returns the room along n, which is none."""
     found, v = work.found, work.vertices
@@ -75,13 +75,13 @@ def _without_axis(count_a, count_b, work):
     return 0.0
 
 
-@law
+@folded
 def of_point(count_a, count_b):
     """The feature of a contact with a sphere, the same wherever it rolls."""
     return pack(1 if count_a == 1 else 0, 1 if count_b == 1 else 0)
 
 
-@law
+@folded
 def _faces(table, part, other, side, across, size, work):
     """The largest separation along the normals of a part's faces, and its face, the first of equals; -1: no faces."""
     best, face, first = -np.inf, -1, table.face_start[part]
@@ -97,7 +97,7 @@ def _faces(table, part, other, side, across, size, work):
     return best, face
 
 
-@law
+@folded
 def _edges(table, part_a, part_b, best, work):
     """The edges whose common normal has the largest separation, if above `best`, else -1; n into `found`.
 
@@ -154,7 +154,7 @@ def _edges(table, part_a, part_b, best, work):
     return edge_a, edge_b
 
 
-@law
+@folded
 def _cross(table, part_a, part_b, edge_a, edge_b, work):
     """Nearest points of the lines of two edges, within both; returns their feature."""
     v, found = work.vertices, work.found

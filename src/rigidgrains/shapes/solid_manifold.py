@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..runtime.compiled import kernel, law
+from ..runtime.compiled import folded, inlined, kernel
 from .clip import TWIN, clip, edge_code, frame, merge_corners, outline, pack
 from .closest import closest_edges
 from .gjk import APART, FAR, P_A, P_B, STALLED, N, distance, tell
@@ -60,7 +60,7 @@ def find_points(pairs, parts, shift, table, position, orientation, scale, margin
     return total
 
 
-@law
+@inlined
 def find_pair(i, j, part_a, part_b, x, y, z, table, orientation, scale, margin, work, row, points, features):
     """The same for one pair; places from the centre of body 0, where body 1 is at x, y, z."""
     count_a = table.vertex_start[part_a + 1] - table.vertex_start[part_a]
@@ -98,14 +98,13 @@ def find_pair(i, j, part_a, part_b, x, y, z, table, orientation, scale, margin, 
     return kept
 
 
-@law
+@folded
 def _reach(table, part):
     """How far the vertices of a part are from the origin of its shape, at most (m): rounding grows with it."""
-    x, y, z = table.centre[part, X], table.centre[part, Y], table.centre[part, Z]
-    return table.bound[part] + np.sqrt(x * x + y * y + z * z)
+    return table.bound[part] + abs(table.centre[part, X]) + abs(table.centre[part, Y]) + abs(table.centre[part, Z])
 
 
-@law
+@inlined
 def _corners(table, part_a, part_b, d, size, r_a, r_b, margin, work, row, points, features):
     """Points of what lies flat across n, faces or edges; returns how many, and the least room between the cores (m).
 
@@ -126,7 +125,7 @@ def _corners(table, part_a, part_b, d, size, r_a, r_b, margin, work, row, points
     return _on_face(ref, face, count_a, count_b, d, size, r_a, r_b, margin, work, row, points, features)
 
 
-@law
+@folded
 def _on_face(ref, face, count_a, count_b, d, size, r_a, r_b, margin, work, row, points, features):
     """Corners of the contact polygon of a face and what lies on it; returns what `_corners` does."""
     x, y, z = work.found[N, X], work.found[N, Y], work.found[N, Z]
@@ -159,7 +158,7 @@ def _on_face(ref, face, count_a, count_b, d, size, r_a, r_b, margin, work, row, 
     return kept, least
 
 
-@law
+@folded
 def _along_edges(d, r_a, r_b, margin, work, row, points, features):
     """The two ends of what edges side by side have in common, between their cylinders; returns what `_corners` does."""
     lines, found = work.outline, work.found
@@ -208,7 +207,7 @@ def _along_edges(d, r_a, r_b, margin, work, row, points, features):
     return kept, least
 
 
-@law
+@folded
 def _end(v, w, share, near):
     """The code of an edge at a share of its length: a vertex at its ends."""
     if share <= near:
@@ -216,7 +215,7 @@ def _end(v, w, share, near):
     return w + 1 if share >= 1.0 - near else edge_code(v, w)
 
 
-@law
+@folded
 def _nearest(d, feature, r_a, r_b, work, row, points, features):
     """The point between the nearest, or deepest, points of the cores."""
     found, gap = work.found, d - r_a - r_b
@@ -235,7 +234,7 @@ def _nearest(d, feature, r_a, r_b, work, row, points, features):
     )
 
 
-@law
+@folded
 def _write(x, y, z, gap, feature, work, row, points, features):
     if row < len(points):
         points[row, P_X], points[row, P_Y], points[row, P_Z] = x, y, z
@@ -245,7 +244,7 @@ def _write(x, y, z, gap, feature, work, row, points, features):
         features[row] = feature
 
 
-@law
+@folded
 def _of_side(side, picked, work):
     """The code of the nearest point of a core, by the vertices it is made of: those of a face do not count."""
     first, second, more = work.picks[0, side], np.int64(-1), False
