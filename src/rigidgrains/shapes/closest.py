@@ -40,10 +40,14 @@ def closest_edges(table, part_a, part_b, least, work):
     v, w = edges[edge_a, TAIL] - first_a, edges[edge_a, HEAD] - first_a
     p, q = edges[edge_b, TAIL] - first_b, edges[edge_b, HEAD] - first_b
     if best > least:
+        found, vertices, square = work.found, work.vertices, 0.0
         for c in range(3):
-            work.found[P_A, c] = work.vertices[A, v, c] + at_a * (work.vertices[A, w, c] - work.vertices[A, v, c])
-            work.found[P_B, c] = work.vertices[B, p, c] + at_b * (work.vertices[B, q, c] - work.vertices[B, p, c])
-            work.found[N, c] = (work.found[P_B, c] - work.found[P_A, c]) / best
+            found[P_A, c] = vertices[A, v, c] + at_a * (vertices[A, w, c] - vertices[A, v, c])
+            found[P_B, c] = vertices[B, p, c] + at_b * (vertices[B, q, c] - vertices[B, p, c])
+            found[N, c] = found[P_B, c] - found[P_A, c]
+            square += found[N, c] * found[N, c]
+        for c in range(3):  # points are rounded, so a short distance is not quite theirs
+            found[N, c] /= np.sqrt(square)
     return best, pack(_code(v, w, at_a), _code(p, q, at_b))
 
 

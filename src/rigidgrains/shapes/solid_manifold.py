@@ -86,7 +86,7 @@ def find_pair(i, j, part_a, part_b, x, y, z, table, orientation, scale, margin, 
     for again in range(2):
         if not sphere:
             kept, least = _corners(table, part_a, part_b, d, size, r_a, r_b, margin, work, row, points, features)
-        if again == 1 or ending != STALLED or sphere or least <= d + SEEN * size:
+        if again == 1 or ending != STALLED or sphere or d <= 0.0 or least <= d + SEEN * size:
             break
         far, code = closest_edges(table, part_a, part_b, d + SEEN * size, work)
         if far <= d + SEEN * size:
