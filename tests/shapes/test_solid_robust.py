@@ -71,6 +71,22 @@ def test_nearly_parallel_parts_can_be_swapped(tilt):
         np.testing.assert_allclose(np.sort(points[:, GAP]), np.sort(back[:, GAP]), atol=1e-12)
 
 
+@pytest.mark.parametrize("tilt", [1e-7, 1e-5, 1e-3])
+def test_the_nearest_of_twins_takes_their_place(tilt):
+    """Four corners, each a vertex of one cube near one of the other, and the least gap is the room along n."""
+    rng = np.random.default_rng(6)
+    for _ in range(300):
+        frame = Rotation.random(rng=rng)
+        x = frame.apply([*rng.uniform(-3e-4, 3e-4, 2), 1.001])
+        turn = frame * Rotation.from_rotvec(tilt * rng.normal(size=3) * [1.0, 1.0, 0.1])
+        points, codes = contact("cube", "cube", x, frame, turn)
+        assert len(points) == 4
+        assert all(0 < a < 9 and 0 < b < 9 for a, b in codes)
+        n, v = points[0, 3:6], PARTS["cube"].vertices
+        room = ((turn.apply(v) + x) @ n).min() - (frame.apply(v) @ n).max()
+        assert points[:, GAP].min() == pytest.approx(room, abs=1e-12)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_identical_poses(name):
     """The depth is twice the distance of the centre to the nearest face, and roundings come on top."""

@@ -6,6 +6,8 @@ vertices. It does not depend on which face cuts which, and swaps its halves when
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..runtime.compiled import folded
@@ -161,7 +163,8 @@ def merge_corners(count, ref, count_a, count_b, size, work):
     least gap stays: a corner goes only where one that is as near, to LEVEL of the size of the pair, is left.
     """
     polygon, label = work.polygon, work.label
-    square, nearest = 0.0, A  # corner 0
+    square = 0.0
+    nearest: Any = A  # corner 0, as a number that compiles no second time
     for k in range(1, count):
         square = max(square, _apart(polygon, A, k))
         nearest = k if polygon[0, k, LIFT] < polygon[0, nearest, LIFT] else nearest
@@ -189,7 +192,7 @@ def _drop_twins(count, near, nearest, level, work):
         rank[k] = min(code_a, code_b) * FEATURE + max(code_a, code_b)  # the same when parts are swapped
         keeper[k] = -1
     for _ in range(count):
-        first = np.int64(-1)
+        first: Any = np.int64(-1)
         for k in range(count):
             if keeper[k] < 0 and (first < 0 or rank[k] < rank[first]):
                 first = k

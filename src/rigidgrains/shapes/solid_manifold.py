@@ -1,8 +1,9 @@
 """Contact points of two rounded convex parts in 3D: one normal, all corners of the contact polygon.
 
 Cores that are apart have the normal of their distance (GJK), those that overlap that of the least depth (separating
-axes). The gap of a point is signed, along n, between the rounded surfaces; the point is half-way. Where n leans
-against a face, at most LEAN, gaps of corners other than the nearest are too large by at most that part of the rounding.
+axes), never another one. The gap of a point is signed, along n, between the rounded surfaces; the point is half-way.
+The least gap of a pair is its distance, or minus its depth, to 1e-12 of the size. Where n leans against a face, at most
+LEAN, gaps of corners other than the nearest are too large by at most that part of the rounding.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def find_points(pairs, parts, shift, table, position, orientation, scale, margin
 
     Returns how many points there are; where that is more than there is room for, the last ones are not written.
     """
-    total = np.int64(0)  # a plain number would have kernels compiled twice
+    total = 0
     for p in range(len(pairs)):
         start[p] = total
         i, j = pairs[p, 0], pairs[p, 1]
@@ -63,6 +64,7 @@ def find_points(pairs, parts, shift, table, position, orientation, scale, margin
 @inlined
 def find_pair(i, j, part_a, part_b, x, y, z, table, orientation, scale, margin, work, row, points, features):
     """The same for one pair; places from the centre of body 0, where body 1 is at x, y, z."""
+    row = np.int64(row)  # where a plain number is given, all that follows would be compiled twice
     count_a = table.vertex_start[part_a + 1] - table.vertex_start[part_a]
     count_b = table.vertex_start[part_b + 1] - table.vertex_start[part_b]
     size = scale[i] * _reach(table, part_a) + scale[j] * _reach(table, part_b)
@@ -88,6 +90,7 @@ def find_pair(i, j, part_a, part_b, x, y, z, table, orientation, scale, margin, 
             kept, least = _corners(table, part_a, part_b, d, size, r_a, r_b, margin, work, row, points, features)
         if again == 1 or ending != STALLED or sphere or d <= 0.0 or least <= d + SEEN * size:
             break
+        # No bounds have met, and no corner proves the axis: a vertex may be nearest to an edge or to a vertex
         far, code = closest_edges(table, part_a, part_b, d + SEEN * size, work)
         if far <= d + SEEN * size:
             break
