@@ -71,7 +71,7 @@ def test_nearly_parallel_parts_can_be_swapped(tilt):
         np.testing.assert_allclose(np.sort(points[:, GAP]), np.sort(back[:, GAP]), atol=1e-12)
 
 
-@pytest.mark.parametrize("tilt", [1e-7, 1e-5, 1e-3])
+@pytest.mark.parametrize("tilt", [1e-7, 1e-5, 1e-4])
 def test_the_nearest_of_twins_takes_their_place(tilt):
     """Four corners, each a vertex of one cube near one of the other, and the least gap is the room along n."""
     rng = np.random.default_rng(6)
