@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist
 from scipy.spatial.transform import Rotation
 
 from rigidgrains.shapes.clip import FEATURE
@@ -73,15 +74,16 @@ def test_nearly_parallel_parts_can_be_swapped(tilt):
 
 @pytest.mark.parametrize("tilt", [1e-7, 1e-5, 1e-4])
 def test_the_nearest_of_twins_takes_their_place(tilt):
-    """Four corners, each a vertex of one cube near one of the other, and the least gap is the room along n."""
+    """The least gap is the room along n, though corners that lie side by side are one."""
     rng = np.random.default_rng(6)
     for _ in range(300):
         frame = Rotation.random(rng=rng)
         x = frame.apply([*rng.uniform(-3e-4, 3e-4, 2), 1.001])
-        turn = frame * Rotation.from_rotvec(tilt * rng.normal(size=3) * [1.0, 1.0, 0.1])
+        turn = frame * Rotation.from_rotvec([*tilt * rng.normal(size=2), rng.uniform(-5e-4, 5e-4)])
         points, codes = contact("cube", "cube", x, frame, turn)
-        assert len(points) == 4
-        assert all(0 < a < 9 and 0 < b < 9 for a, b in codes)
+        assert 4 <= len(points) == len(set(codes)) <= 5
+        apart = pdist(points[:, :3])
+        assert apart.min() > 0.99e-3 * apart.max()  # as clip.TWIN has it
         n, v = points[0, 3:6], PARTS["cube"].vertices
         room = ((turn.apply(v) + x) @ n).min() - (frame.apply(v) @ n).max()
         assert points[:, GAP].min() == pytest.approx(room, abs=1e-12)

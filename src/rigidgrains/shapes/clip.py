@@ -165,8 +165,9 @@ def merge_corners(count, ref, count_a, count_b, size, work):
     polygon, label = work.polygon, work.label
     square = 0.0
     nearest: Any = A  # corner 0, as a number that compiles no second time
-    for k in range(1, count):
-        square = max(square, _apart(polygon, A, k))
+    for k in range(count):
+        for m in range(k):
+            square = max(square, _apart(polygon, m, k))
         nearest = k if polygon[0, k, LIFT] < polygon[0, nearest, LIFT] else nearest
     near, level = TWIN * TWIN * square, polygon[0, nearest, LIFT] + LEVEL * size
     count = _drop_flat(_drop_twins(count, near, nearest, level, work), FLAT * square, level, work)
