@@ -14,6 +14,8 @@ from .room import Room
 
 SLACK = 5e-3  # of the smallest radius: gaps that grains aim at
 SHARE = 0.6  # of what each grain is pushed; less than all, since all are pushed at once
+FIT = 1e-9  # of the radius: overlap with walls that is rounding
+DEEP = 0.1  # of the smallest radius: grains of several parts so deep in each other go apart along their centres
 MOST_SWEEPS = 2_000
 MOST_PAIRS = 20_000_000
 
@@ -49,6 +51,9 @@ def place_shapes(forms: Forms, rng: np.random.Generator, room: Room) -> tuple[Ar
             return position[:n], order
         if looked_at > MOST_PAIRS:
             break
+        line = position[j] + shift - position[i]
+        locked = (gap < -DEEP * smallest) & (np.maximum(narrow.count[i], narrow.count[j]) > 1)
+        normal[locked] = line[locked] / np.linalg.norm(line[locked], axis=1, keepdims=True)
         push_apart(position, i, j, np.maximum(goal - gap, 0.0)[:, None] * normal, n)
     message = f"no placement without overlap found at packing fraction {room.packing_fraction(forms.radius):.3f}"
     raise room.error("count", n, message, *remedies)
@@ -75,11 +80,13 @@ def stay_inside(position: Array, forms: Forms, room: Room, goal: float) -> None:
     for wall in room.walls:
         gap, normal = forms.safe_wall_gaps(wall, position)
         position += np.minimum(gap - 0.5 * goal, 0.0)[:, None] * normal
-    low, high = forms.extents
+    low, high = (extent + 0.1 * goal for extent in forms.extents)
     for k in np.flatnonzero(~room.periodic[: room.dimension]):
-        np.clip(position[:, k], room.lower[k] + low[:, k], room.upper[k] - high[:, k], out=position[:, k])
+        first, last = room.lower[k] + low[:, k], room.upper[k] - high[:, k]
+        middle = 0.5 * (first + last)  # of those that just fit
+        position[:, k] = np.clip(position[:, k], np.minimum(first, middle), np.maximum(last, middle))
 
 
 def is_inside(position: Array, forms: Forms, room: Room) -> bool:
-    """True when no grain overlaps a wall; the region has been seen to."""
-    return all((forms.safe_wall_gaps(wall, position)[0] >= 0.0).all() for wall in room.walls)
+    """True when no grain overlaps a wall; the region has been seen to. A grain may just fit between two walls."""
+    return all((forms.safe_wall_gaps(wall, position)[0] >= -FIT * forms.radius).all() for wall in room.walls)

@@ -37,8 +37,10 @@ class Narrow:
             self.work, self.most = make_workspace(self.table), most_points(self.table)
 
     def gaps(self, position: Array, i: Index, j: Index, shift: Array, margin: float) -> tuple[Array, Array]:
-        """Least gap (m,) and normal (m, 3) from i to j of pairs of grains; infinite where it is beyond the margin (m).
+        """Least gap (m,) of pairs of grains, infinite beyond the margin (m), and the way (m, 3) that leads j off i.
 
+        The way is the mean normal of all contact points by what they lack to the margin: with several parts the deepest
+        alone would lead to and fro.
         shift : (m, 3) m, to be added to the position of j, its periodic image
         """
         gap, normal = np.full(len(i), np.inf), np.zeros((len(i), 3))
@@ -53,10 +55,11 @@ class Narrow:
             a, b = within // self.count[j[rows]], within % self.count[j[rows]]
             look = self._flat if self.forms.dimension == FLAT else self._solid
             owner, found, way = look(position, i[rows], j[rows], a, b, shift[rows], margin)
-            order = np.argsort(-found, kind="stable")  # the least of a pair is written last
-            gap[rows[owner[order]]], normal[rows[owner[order]]] = found[order], way[order]
+            np.minimum.at(gap, rows[owner], found)
+            np.add.at(normal, rows[owner], (margin - found)[:, None] * way)
             begin = end
-        return gap, normal
+        length = np.linalg.norm(normal, axis=1, keepdims=True)
+        return gap, np.divide(normal, length, out=normal, where=length > 0.0)
 
     def _parts(self, grains: Index) -> tuple[Index, Index]:
         """Part and grain of each part of some grains."""
