@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ..detect.images import find_pairs
 from .cells import Array
-from .forms import Forms, Index
+from .forms import Forms, Index, inscribed
 from .lattice import free_sites
 from .narrow import Narrow
 from .room import Room
@@ -29,7 +29,8 @@ def place_shapes(forms: Forms, rng: np.random.Generator, room: Room) -> tuple[Ar
         message = f"a grain {across[wide].max():g} m wide does not fit between its faces, as it is turned"
         raise room.error("region", room.upper[flat], f"{message}; take a larger region, or smaller grains")
     smallest = float(forms.radius.min())
-    sites, half_cell = free_sites(n, 0.5 * smallest, room, 0.1 * smallest)
+    core = max(0.1 * smallest, 0.5 * float((forms.radius * inscribed(forms.catalogue)[forms.shape]).min()))
+    sites, half_cell = free_sites(n, min(core, 0.5 * smallest), room, 0.1 * smallest)
     remedies = "a larger region", "fewer or smaller grains"
     if len(sites) < n:
         raise room.error("count", n, f"walls and other grains leave only {len(sites)} free sites", *remedies)
