@@ -185,6 +185,8 @@ def test_an_unreadable_shape_is_not_unknown_as_well():
 
 CELL = {"lower": [-5, -5], "upper": [5, 5]}
 INFLOW = {"name": "rain", "radius": 0.1, "rate": 1, "region": [[0, 5], [1, 6]]}
+FLOOR = {"name": "floor", "point": [0, 0], "normal": [0, 1]}
+ROD = {"name": "rod", "point": [5, 5], "radius": 1}
 REFUSED = [
     ({"material": [{"name": "m", "rolling": 1e-3}]}, "material[0].rolling", ["rolling friction is for round grains"]),
     (
@@ -198,6 +200,12 @@ REFUSED = [
         ["grains[0] has shape 'pentagon'"],
     ),
     ({"material": [{"name": "m"}], "inflow": [INFLOW]}, "inflow[0]", ["all grains are round", "remove the inflow"]),
+    (
+        {"material": [{"name": "m"}], "plane": [{**FLOOR, "size": 9}]},
+        "plane[0]",
+        ["juts out", "endless planes", "floor"],
+    ),
+    ({"material": [{"name": "m"}], "cylinder": [{**ROD, "side": "outside"}]}, "cylinder[0]", ["juts out"]),
     ({"material": [{"name": "m"}], "cell": {**CELL, "rate": {"xy": 0.1}}}, "cell.rate", ["all grains are round"]),
     ({"material": [{"name": "m"}], "cell": {**CELL, "stress": {"xx": 5}}}, "cell.stress", ["remove stress"]),
     ({"material": [{"name": "m"}], "cell": {**CELL, "pressure": 5}}, "cell.pressure", ["remove pressure"]),
@@ -222,6 +230,16 @@ def test_twisting_is_refused_and_materials_of_round_grains_may_have_it():
         Scene(**words, grains=[{**SOLID, "material": "m"}])
     ball = {"positions": [[5, 5, 5]], "radius": 0.5, "material": "m"}
     assert Scene(**words, grains=[SOLID, ball]).build().catalogue is not None
+
+
+def test_tubes_and_funnels_are_refused_and_drums_are_not():
+    words = {"dimension": 3, "shape": [{"name": "cube", "solid": "cube"}], "grains": [SOLID]}
+    drum = {"name": "drum", "point": [0, 0, 0], "radius": 9}
+    assert Scene(**words, cylinder=[drum]).build().count == 1
+    with pytest.raises(SceneError, match="juts out"):
+        Scene(**words, cylinder=[{**drum, "length": 9}])
+    with pytest.raises(SceneError, match="juts out"):
+        Scene(**words, cone=[{"name": "funnel", "point": [0, 0, -9], "radii": [1, 5], "length": 4}])
 
 
 def test_a_fixed_cell_is_allowed():

@@ -203,7 +203,9 @@ def test_python_and_toml_say_the_same_words(tmp_path):
     for grains in words["grains"]:
         scene.add_grains(**grains)
     loaded = load_scene(path)
-    dumped = {key: [table.model_dump(exclude_unset=True) for table in getattr(loaded, key)] for key in ("shape", "grains")}
+    dumped = {
+        key: [table.model_dump(exclude_unset=True) for table in getattr(loaded, key)] for key in ("shape", "grains")
+    }
     again = Scene(dimension=2, **dumped)
     first, *others = [one.build() for one in (scene, loaded, again)]
     for other in others:

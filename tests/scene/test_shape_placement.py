@@ -13,6 +13,8 @@ from scipy.optimize import linprog
 from scipy.spatial import cKDTree
 
 from rigidgrains.model.bodies import Bodies
+from rigidgrains.model.shapes import Plate
+from rigidgrains.model.walls import Wall
 from rigidgrains.scene import Scene, SceneError
 from rigidgrains.scene.forms import Forms
 
@@ -230,15 +232,14 @@ def test_a_drum_is_met_by_corners(x, fine):
 
 @pytest.mark.parametrize(("y", "fine"), [(1.05, True), (0.5, False), (-0.6, True)])
 def test_a_plate_is_met_where_that_is_sure(y, fine):
-    """A brick flat above a plate, across it, and below; its bounding circle reaches the plate each time."""
+    """A brick flat above a plate, across it, and below; its bounding circle, which placing goes by, always is."""
     scene = Scene(shape=[{"name": "brick", "box": [2, 1]}])
-    scene.add_plane("shelf", point=(0, 0.5), normal=(0, 1), size=4)
     scene.add_grains(positions=[[0, y]], shape="brick", size="as drawn")
-    if fine:
-        assert scene.build().count == 1
-    else:
-        with pytest.raises(SceneError, match="overlaps wall 'shelf'"):
-            scene.build()
+    bodies = scene.build()
+    forms = Forms(bodies.catalogue, bodies.shape, bodies.radius, bodies.orientation)
+    shelf = Wall("shelf", Plate(np.array([0.0, 0.5, 0.0]), np.array([0.0, 1, 0]), np.array([1.0, 0, 0]), (2.0, 1.0)))
+    assert (forms.wall_gaps(shelf, bodies.position)[0][0] >= 0.0) == fine
+    assert forms.safe_wall_gaps(shelf, bodies.position)[0][0] < 0.0
 
 
 @pytest.mark.parametrize(("gap", "fine"), [(0.0, True), (-0.02, False)])

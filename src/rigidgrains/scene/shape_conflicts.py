@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .confinement import WALLS
 from .errors import Problem, SceneError
 from .formed import shapes_in_file
 from .references import DEFAULT, Tables, present
@@ -17,7 +18,7 @@ DEFORMS = ("rate", "stress", "pressure")
 
 
 def shape_conflicts(cell: Any, tables: Tables, dimension: int) -> Iterator[Problem]:
-    """Laws, inflows and cells that want round grains, where some are not."""
+    """Laws, inflows, walls and cells that want round grains, where some are not."""
     shaped = shaped_groups(tables, dimension)
     if not shaped:
         return
@@ -33,11 +34,24 @@ def shape_conflicts(cell: Any, tables: Tables, dimension: int) -> Iterator[Probl
     for _, index, inflow in present(tables, "inflow"):
         message = f"grains can enter where all grains are round, and {told}; remove the inflow or the shape"
         yield Problem(f"inflow[{index}]", inflow.name, message)
+    for key, index, wall in present(tables, *WALLS):
+        if juts_out(key, wall):
+            message = (
+                f"a wall that juts out wants round grains, and {told}; use endless planes, boxes, pistons and drums"
+            )
+            yield Problem(f"{key}[{index}]", wall.name, message)
     for word in DEFORMS if cell is not None and cell.deforms else ():
         if cell.given(word):
             message = f"a cell can deform where all grains are round, and {told}; remove {word} or the shape"
             value = getattr(cell, word)
             yield Problem(f"cell.{word}", value.present() if hasattr(value, "present") else value, message)
+
+
+def juts_out(key: str, wall: Any) -> bool:
+    """True for plates, rods, finite tubes and funnels: their edges and sides would meet the sides of grains."""
+    if key == "cylinder":
+        return bool(wall.side == "outside" or wall.length is not None)
+    return key == "cone" or (key == "plane" and wall.size is not None)
 
 
 def shaped_groups(tables: Tables, dimension: int) -> dict[int, tuple[Any, str]]:
