@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
+from rigidgrains.app.about import scene_facts
 from rigidgrains.formats.state import State
 from rigidgrains.scene import Scene, SceneError
 from rigidgrains.scene.forms import Forms
+from rigidgrains.scene.shape import ROUND
 from rigidgrains.shapes.build import polygon
 from rigidgrains.shapes.catalogue import Catalogue
+from rigidgrains.simulation.simulation import Simulation
+from rigidgrains.trajectory.writer import TrajectoryWriter
 
 PENTAGON = {"name": "pentagon", "polygon": 5}
 BRICK = {"name": "brick", "vertices": [[0, 0], [2, 0], [2, 1], [0, 1]]}
@@ -298,3 +304,38 @@ def test_another_file_may_be_given_shapes(tmp_path):
     with pytest.raises(SceneError, match="has no meaning with file; remove seed"):
         scene.add_grains(file=str(path), shape="pentagon", seed=1)
     assert scene.add_grains(file=str(path), shape="pentagon", orientation="random", seed=1).seed == 1
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_run_goes_on_from_its_own_file(dimension, tmp_path):
+    """Shapes and orientations as they were, to the bit."""
+    named = [{"name": "stone", "polygon": 5}] if dimension == 2 else [{"name": "stone", "box": [1, 2, 3]}]
+    region = [[0] * dimension, [9] * dimension]
+    scene = Scene(dimension=dimension, shape=named, run={"dt": 1e-3})
+    scene.add_grains(count=6, radius=0.5, region=region, shape={"stone": 2, ROUND[dimension]: 1})
+    simulation = Simulation(scene)
+    simulation.observe(TrajectoryWriter(tmp_path / "run.vtkhdf"), every=1)
+    simulation.run(steps=1)
+    old = simulation.bodies
+    new = Scene(dimension=dimension, grains=[{"file": str(tmp_path / "run.vtkhdf")}]).build()
+    assert new.catalogue.words() == old.catalogue.words()
+    for name in ("shape", "orientation", "position", "radius"):
+        assert getattr(new, name).tobytes() == getattr(old, name).tobytes(), name
+
+
+def test_describing_shapes_loads_no_compiler():
+    describe = "x = s.Scene(); x.add_shape('a', polygon=5); x.add_grains(positions=[[0, 0]], radius=1, shape='a')"
+    code = f"import sys, rigidgrains.scene as s; {describe}; print('numba' in sys.modules)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "False"
+
+
+def test_info_counts_shapes(tmp_path):
+    path = tmp_path / "scene.toml"
+    text = (
+        '[[shape]]\nname = "pentagon"\npolygon = 5\n[[grains]]\ncount = 10\nradius = 0.1\nregion = [[0, 0], [5, 5]]\n'
+    )
+    path.write_text(text + "shape = { pentagon = 7, disk = 3 }\n")
+    facts = dict(scene_facts(path))
+    assert facts["shapes"] == "3 disk, 7 pentagon"
+    assert facts["radius"] == "0.1 m, of round grains of equal volume"

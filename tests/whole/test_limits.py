@@ -77,9 +77,9 @@ def test_neither_gpu_nor_mpi_and_double_precision():
 def test_the_readme_says_so_too():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     section = text.partition("## What it cannot do\n")[2].partition("\n## ")[0]
-    for word in ("disks and spheres", "meshes", "GPU", "MPI", "First order", "docs/limits.md"):
+    for word in ("ellipsoids", "meshes", "GPU", "MPI", "First order", "docs/limits.md"):
         assert word in section
-    for word in ("Disks and spheres", "meshes", "GPU", "MPI", "First order"):
+    for word in ("ellipsoids", "meshes", "GPU", "MPI", "First order"):
         assert word in LIMITS
 
 

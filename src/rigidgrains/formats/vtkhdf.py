@@ -50,6 +50,6 @@ def shapes_of(frame: Frame) -> dict[str, Any]:
     if frame.catalogue is None or frame.shape is None or frame.catalogue.round[np.unique(frame.shape)].all():
         return {}
     turned = frame.orientation.astype(float)
-    if turned.ndim == 2:  # files in single precision
+    if turned.ndim == 2 and frame.orientation.dtype != turned.dtype:  # of single precision, not quite of length one
         turned = turned / np.linalg.norm(turned, axis=1, keepdims=True)
     return {"catalogue": frame.catalogue, "shape": frame.shape.astype(np.int32), "orientation": turned}
