@@ -93,17 +93,20 @@ def test_a_grain_that_is_not_turned_stands_as_drawn():
     assert corners(bodies, 0)[:, :2] == pytest.approx(np.array([[0, 0], [2, 0], [0, 1], [2, 1]]), abs=1e-12)
 
 
-def test_angles_turn_the_drawing():
-    scene = Scene(shape=[BRICK])
-    scene.add_grains(positions=[[0, 0], [5, 0]], shape="brick", size="as drawn", angles=[math.pi / 2, 0.0])
+def test_angles_turn_the_drawing_counterclockwise():
+    drawing = np.array([[-1.0, -1.0], [2.0, -1.0], [-1.0, 2.0]])  # a triangle about its centre
+    scene = Scene(shape=[{"name": "wedge", "vertices": drawing}])
+    scene.add_grains(positions=[[0, 0], [9, 0]], shape="wedge", size="as drawn", angles=[0.3, 0.0])
     bodies = scene.build()
-    assert corners(bodies, 0)[:, :2] == pytest.approx(np.array([[-0.5, -1], [0.5, -1], [-0.5, 1], [0.5, 1]]), abs=1e-12)
-    assert bodies.orientation == pytest.approx([math.pi / 2, 0.0])
+    turned = (drawing @ [1, 1j]) * np.exp(0.3j)
+    expected = np.stack([turned.real, turned.imag, np.zeros(3)], axis=1)
+    assert corners(bodies, 0) == pytest.approx(expected[np.lexsort(expected.round(9).T)], abs=1e-12)
+    assert bodies.orientation == pytest.approx([0.3, 0.0])
 
 
-@pytest.mark.parametrize("turn", [None, [1, 0, 0, 0], [2, 0, 0, 2]])
+@pytest.mark.parametrize("turn", [None, [1, 0, 0, 0], [2, 2, 0, 0]])
 def test_quaternions_turn_the_drawing_and_not_the_principal_axes(turn):
-    """An oblique slab, whose principal axes are not those of the drawing; [2, 0, 0, 2] is a quarter turn about z."""
+    """An oblique slab, whose principal axes are not those of the drawing; [2, 2, 0, 0] is a quarter turn about x."""
     drawing = np.array([[x, y, z] for x, y in ((0, 0), (3, 1), (4, 4), (1, 3)) for z in (0.0, 1.0)])
     scene = Scene(dimension=3)
     shape = scene.add_shape("slab", vertices=drawing)
@@ -113,8 +116,8 @@ def test_quaternions_turn_the_drawing_and_not_the_principal_axes(turn):
     bodies = scene.build()
     assert np.abs(bodies.catalogue.shapes[0].axes - np.eye(3)).max() > 0.1
     offset = drawing - shape.centre
-    if turn == [2, 0, 0, 2]:
-        offset = np.stack([-offset[:, 1], offset[:, 0], offset[:, 2]], axis=1)
+    if turn == [2, 2, 0, 0]:
+        offset = np.stack([offset[:, 0], -offset[:, 2], offset[:, 1]], axis=1)
     expected = offset + np.array([10.0, 20.0, 30.0])
     expected = expected[np.lexsort(expected.round(9).T)]
     assert corners(bodies, 0) == pytest.approx(expected, abs=1e-9)
