@@ -48,7 +48,8 @@ def scene_facts(path: Path) -> Rows:
     rows = [
         ("scene", f"{path}, {scene.dimension}D" + (f", {scene.title}" if scene.title else "")),
         ("grains", f"{bodies.count:,}, {mass.sum():.4g} kg in all"),
-        ("radius", _sizes(radius)),
+        ("radius", _sizes(radius) + ("" if bodies.catalogue is None else ", of round grains of equal volume")),
+        *([] if bodies.catalogue is None else [("shapes", _shapes(bodies.catalogue.names, bodies.shape))]),
         ("walls", ", ".join(wall.name for wall in bodies.all_walls) or "none"),
         *([] if bodies.cell is None else [("cell", _cell(bodies.cell))]),
         *((f"spring {one.name}", f"{one.stiffness:g} N/m on {one.grains}") for one in scene.spring),
@@ -170,6 +171,11 @@ def _sizes(radius: Any) -> str:
         return "of none yet"
     low, high = float(radius.min()), float(radius.max())
     return f"{low:.4g} m" if low == high else f"{low:.4g} to {high:.4g} m"
+
+
+def _shapes(names: tuple[str, ...], shape: Any) -> str:
+    """How many grains there are of each shape."""
+    return ", ".join(f"{int((shape == k).sum()):,} {name}" for k, name in enumerate(names))
 
 
 def _cell(cell: Cell) -> str:
