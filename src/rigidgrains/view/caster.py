@@ -1,4 +1,4 @@
-"""Lit spheres, tubes and translucent sheets without a graphics card: a parallel ray-caster with a depth buffer.
+"""Lit spheres, solids, tubes and translucent sheets without a graphics card: a parallel ray-caster with a depth buffer.
 
 Everything is given in the camera's coordinates: x to the right, y upwards, z towards the eye.
 """
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..model.columns import X, Y, Z
 from ..model.vectors import difference, vector
 from ..runtime.compiled import kernel, law
+from .shape_pieces import Pieces, fill_faces
 
 Array = NDArray[Any]
 
@@ -33,6 +34,7 @@ class Solids:
     centre (n, 3), radius (n,), colour (n, 3) of spheres
     start, end (m, 3), thickness (m,), tint (m, 3) of tubes with round ends; thickness is their radius
     sheets : convex polygons (k, 3), in any order
+    shaped : grains of other shapes, see shape_pieces.py; None where all of them are spheres
     """
 
     centre: Array
@@ -43,6 +45,7 @@ class Solids:
     thickness: Array
     tint: Array
     sheets: list[Array]
+    shaped: Pieces | None = None
 
 
 def cast(solids: Solids, low: Array, step: float, width: int, height: int, *, grain: float, haze: float) -> Array:
@@ -58,8 +61,10 @@ def cast(solids: Solids, low: Array, step: float, width: int, height: int, *, gr
     tips, tip_radius = np.concatenate([solids.start, solids.end]), np.tile(solids.thickness, 2)
     tip_colour = np.concatenate([solids.tint, solids.tint])
     _spheres(*_front_first(solids.centre, solids.radius, solids.colour), low, step, LIGHT, image, depth)
+    if solids.shaped is not None:
+        _cast_shapes(solids.shaped, low, step, image, depth)
     _spheres(*_front_first(tips, tip_radius, tip_colour), low, step, LIGHT, image, depth)
-    _tubes(_plain(solids.start), _plain(solids.end), _plain(solids.thickness), _plain(solids.tint), low, step, LIGHT,
+    _tubes(_plain(solids.start), _plain(solids.end), _plain(solids.thickness), _plain(solids.tint), 0.5, low, step, LIGHT,
            image, depth)  # fmt: skip
     seen = np.isfinite(depth)
     if seen.any():
@@ -72,6 +77,23 @@ def cast(solids: Solids, low: Array, step: float, width: int, height: int, *, gr
     pixels = np.empty((height, width, 3), np.float32)
     _average(image, pixels)
     return pixels[::-1]
+
+
+def _cast_shapes(pieces: Pieces, low: Array, step: float, image: Array, depth: Array) -> None:
+    _spheres(*_front_first(pieces.centre, pieces.radius, pieces.colour), low, step, LIGHT, image, depth)
+    _tubes(_plain(pieces.start), _plain(pieces.end), _plain(pieces.thickness), _plain(pieces.tint), 1.0, low, step,
+           LIGHT, image, depth)  # fmt: skip
+    tone, shine = _lit_faces(pieces.normal)
+    fill_faces(
+        _plain(pieces.corners), pieces.first, _plain(pieces.normal), _plain(tone[:, None] * pieces.paint), shine, low,
+        step, image, depth,
+    )  # fmt: skip
+
+
+def _lit_faces(normal: Array) -> tuple[Array, Array]:
+    """(f,) brightness and highlight of flat faces."""
+    lit = np.array([_lit.py_func(*row, LIGHT) for row in normal.tolist()]).reshape(-1, 2)
+    return lit[:, 0].copy(), lit[:, 1].copy()
 
 
 def _plain(array: Array) -> Array:
@@ -124,7 +146,7 @@ def _spheres(centre, radius, colour, low, step, light, image, depth):
 
 
 @kernel
-def _tubes(start, end, thickness, tint, low, step, light, image, depth):
+def _tubes(start, end, thickness, tint, gloss, low, step, light, image, depth):
     """Fill the pixels of the curved side of each tube; its ends are spheres."""
     height, width = depth.shape
     for i in range(thickness.size):
@@ -155,7 +177,7 @@ def _tubes(start, end, thickness, tint, low, step, light, image, depth):
                 depth[row, column] = z + dz
                 tone, shine = _lit((dx - t * ux) / r, (dy - t * uy) / r, (dz - t * uz) / r, light)
                 for k in range(3):
-                    image[row, column, k] = min(1.0, tone * tint[i, k] + 0.5 * shine)
+                    image[row, column, k] = min(1.0, tone * tint[i, k] + gloss * shine)
 
 
 @kernel

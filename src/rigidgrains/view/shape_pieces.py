@@ -1,0 +1,150 @@
+"""Grains of any shape for the ray-caster: flat faces, cylinders along rounded edges, spheres at rounded corners.
+
+Together they are the whole surface that can be seen of a rounded convex part. What they hide is inside.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model.columns import X, Y, Z
+from ..model.vectors import vector
+from ..runtime.compiled import kernel
+from ..shapes.catalogue import Catalogue
+from ..shapes.core import Part
+from ..shapes.poses import by_shape, matrices
+from .camera import Camera
+
+Array = NDArray[Any]
+
+TOWARDS = 1e-9  # of a unit normal: faces seen more from the side than this are not seen
+HEM = 1e-6  # of a ray's width, by which faces reach over their rims: neighbours leave no gap
+
+
+@dataclass
+class Pieces:
+    """In the camera's coordinates. Colours are RGB within 0 to 1, by the grain.
+
+    centre (n, 3), radius (n,), colour (n, 3) of spheres
+    start, end (m, 3), thickness (m,), tint (m, 3) of cylinders; thickness is their radius
+    corners (k, 3), first (f + 1,), normal (f, 3), paint (f, 3) of faces; face f has corners first[f] to first[f + 1]
+    """
+
+    centre: Array
+    radius: Array
+    colour: Array
+    start: Array
+    end: Array
+    thickness: Array
+    tint: Array
+    corners: Array
+    first: Array
+    normal: Array
+    paint: Array
+
+
+def shape_pieces(
+    catalogue: Catalogue, shape: Array, position: Array, radius: Array, orientation: Array, colour: Array, camera: Camera
+) -> Pieces:
+    """What can be seen of grains; position (n, 3) m, radius (n,) m, orientation (n, 4), colour (n, 3)."""
+    spheres, tubes, faces = [_none(3, 0, 3)], [_none(3, 3, 0, 3)], []
+    centre = camera.project(position)
+    for rows, parts in by_shape(catalogue, shape):
+        turn = camera.rows @ matrices(orientation[rows])
+        for part in parts:
+            grains = _Placed(part, turn, centre[rows], np.asarray(radius, float)[rows], colour[rows])
+            if part.rounding > 0.0:
+                spheres.append(grains.spheres())
+                tubes.append(grains.tubes())
+            faces += grains.faces()
+    ball, bar = [[np.concatenate(some) for some in zip(*kind)] for kind in (spheres, tubes)]
+    counts = [np.full(len(corners), corners.shape[1]) for corners, _, _ in faces]
+    corners = np.concatenate([np.zeros((0, 3)), *(some.reshape(-1, 3) for some, _, _ in faces)])
+    first = np.concatenate([[0], np.cumsum(np.concatenate([np.zeros(0, np.int64), *counts]))]).astype(np.int64)
+    normal, paint = (np.concatenate([np.zeros((0, 3)), *(face[k] for face in faces)]) for k in (1, 2))
+    return Pieces(*ball, *bar, corners, first, normal, paint)
+
+
+class _Placed:
+    """One part of all grains of a shape, in the camera's coordinates."""
+
+    def __init__(self, part: Part, turn: Array, centre: Array, radius: Array, colour: Array) -> None:
+        self._part, self._radius, self._colour = part, radius, colour
+        self._vertices = centre[:, None] + radius[:, None, None] * np.einsum("iab,kb->ika", turn, part.vertices)
+        self._normals = np.einsum("iab,fb->ifa", turn, part.normals)
+        self._up = self._normals[:, :, Z] > TOWARDS
+
+    def spheres(self) -> tuple[Array, ...]:
+        part, seen = self._part, np.ones(self._vertices.shape[:2], bool)
+        if len(part.faces):
+            at = np.array([[v in loop for loop in part.faces] for v in range(len(part.vertices))])
+            seen = (self._up[:, None] & at).any(axis=2)
+        grain, vertex = np.nonzero(seen)
+        return self._vertices[grain, vertex], part.rounding * self._radius[grain], self._colour[grain]
+
+    def tubes(self) -> tuple[Array, ...]:
+        part = self._part
+        if not part.edges:
+            return _none(3, 3, 0, 3)
+        tail, head, left, right = np.array(part.edges).T
+        seen = np.ones((len(self._radius), len(tail)), bool)
+        if len(part.faces):
+            seen = self._up[:, left] | self._up[:, right]
+        grain, edge = np.nonzero(seen)
+        thickness = part.rounding * self._radius[grain]
+        return self._vertices[grain, tail[edge]], self._vertices[grain, head[edge]], thickness, self._colour[grain]
+
+    def faces(self) -> list[tuple[Array, Array, Array]]:
+        """Corners (m, k, 3), normals (m, 3) and colours (m, 3) of each face, where it is turned to the eye."""
+        some = []
+        for number, loop in enumerate(self._part.faces):
+            grain = np.flatnonzero(self._up[:, number])
+            normal = self._normals[grain, number]
+            away = (self._part.rounding * self._radius[grain])[:, None, None] * normal[:, None]
+            some.append((self._vertices[grain][:, list(loop)] + away, normal, self._colour[grain]))
+        return some
+
+
+def _none(*widths: int) -> tuple[Array, ...]:
+    return tuple(np.zeros((0, width) if width else 0) for width in widths)
+
+
+@kernel
+def fill_faces(corners, first, normal, paint, gloss, low, step, image, depth):
+    """Fill the pixels of each face that nothing nearer hides; paint : (f, 3) lit colour, gloss : (f,) highlight."""
+    height, width = depth.shape
+    for f in range(len(normal)):
+        nx, ny, nz = vector(normal, f)
+        x0, y0, z0 = vector(corners, first[f])
+        bottom, top = y0, y0
+        for k in range(first[f] + 1, first[f + 1]):
+            bottom, top = min(bottom, corners[k, Y]), max(top, corners[k, Y])
+        lowest = max(0, int(np.ceil((bottom - low[Y]) / step - 0.5 - HEM)))
+        highest = min(height - 1, int(np.floor((top - low[Y]) / step - 0.5 + HEM)))
+        for row in range(lowest, highest + 1):
+            y = min(max(low[Y] + (row + 0.5) * step, bottom), top)
+            left, right = np.inf, -np.inf
+            tail = first[f + 1] - 1
+            for head in range(first[f], first[f + 1]):
+                y_tail, y_head = corners[tail, Y], corners[head, Y]
+                if min(y_tail, y_head) <= y <= max(y_tail, y_head):
+                    x = corners[head, X]
+                    if y_tail != y_head:
+                        x += (y - y_head) / (y_tail - y_head) * (corners[tail, X] - x)
+                    left, right = min(left, x), max(right, x)
+                tail = head
+            if left > right:
+                continue
+            start = max(0, int(np.ceil((left - low[X]) / step - 0.5 - HEM)))
+            end = min(width - 1, int(np.floor((right - low[X]) / step - 0.5 + HEM)))
+            for column in range(start, end + 1):
+                z = z0 - (nx * (low[X] + (column + 0.5) * step - x0) + ny * (y - y0)) / nz
+                if z <= depth[row, column]:
+                    continue
+                depth[row, column] = z
+                for k in range(3):
+                    image[row, column, k] = min(1.0, paint[f, k] + gloss[f])
