@@ -1,4 +1,5 @@
-// Forces as bars between centres, as wide as they are strong: cylinders in 3D, flat bars in 2D.
+// Forces as bars between centres, as wide as they are strong: cylinders in 3D, flat bars in 2D. Between grains of other
+// shapes than disks and spheres they run through the contact point.
 
 import {
   BufferAttribute, Color, CylinderGeometry, DynamicDrawUsage, GLSL3, InstancedBufferAttribute, InstancedBufferGeometry,
@@ -54,7 +55,7 @@ export class Bars {
   // Draw the contacts with a force above the threshold (N); `strong` (N) is as wide as `widest` (m).
   show(frame, threshold, strong, widest) {
     const { contacts, position } = frame;
-    const room = contacts.count * (frame.cell ? 2 : 1); // a bar through a face has two halves
+    const room = contacts.count * (frame.cell || contacts.bent ? 2 : 1); // a bar through a face or a point has two halves
     if (room > this.room) this.make(Math.ceil(room * 1.2) + 16);
     const towards = frame.cell ? nearest(frame.cell) : (way) => ({ way, through: false });
     const { start, end, width, tone } = this.mesh.geometry.attributes;
@@ -65,10 +66,12 @@ export class Bars {
       const known = wall ? contacts.way.subarray(3 * c, 3 * c + 3) : [0, 1, 2].map((x) => position[b + x] - position[a + x]);
       const { way, through } = wall ? { way: known, through: false } : towards(known);
       told++;
-      for (const [from, share] of through ? [[a, 0.5], [b, -0.5]] : [[a, 1]]) {
+      const halves = !wall && contacts.bent ? this.legs(contacts, c, a, b, way)
+        : through ? [[a, way.map((x) => 0.5 * x)], [b, way.map((x) => -0.5 * x)]] : [[a, way]];
+      for (const [from, leg] of halves) {
         for (let x = 0; x < 3; x++) {
           start.array[3 * drawn + x] = position[from + x];
-          end.array[3 * drawn + x] = position[from + x] + share * way[x];
+          end.array[3 * drawn + x] = position[from + x] + leg[x];
         }
         width.array[drawn] = widest * Math.min(contacts.force[c] / strong, 1.3);
         tone.array[drawn++] = contacts.status[c] === 2 ? 1 : 0;
@@ -77,6 +80,12 @@ export class Bars {
     for (const attribute of [start, end, width, tone]) attribute.needsUpdate = true;
     this.mesh.geometry.instanceCount = drawn;
     return told;
+  }
+
+  // From both centres to the contact point; way: from one centre to the other.
+  legs(contacts, c, a, b, way) {
+    const point = [0, 1, 2].map((x) => contacts.way[3 * c + x]);
+    return [[a, point], [b, point.map((p, x) => p - way[x])]];
   }
 
   make(room) {

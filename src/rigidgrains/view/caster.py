@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..model.columns import X, Y, Z
 from ..model.vectors import difference, vector
 from ..runtime.compiled import kernel, law
-from .shape_pieces import Pieces, fill_faces
+from .shape_pieces import Pieces
 
 Array = NDArray[Any]
 
@@ -24,6 +24,7 @@ FINER = 2  # rays along each side of a pixel
 TILE = 4  # pixels a side, over which the ambient shadow is looked for in different directions and then averaged
 TURNS = TILE * TILE
 ROWS, COLUMNS = range(2)  # of the steps from a pixel
+HEM = 1e-6  # of a ray's width, by which flat faces reach over their rims: neighbours leave no gap
 GLASS = (0.42, 0.50, 0.60)  # colour of sheets
 
 
@@ -83,17 +84,8 @@ def _cast_shapes(pieces: Pieces, low: Array, step: float, image: Array, depth: A
     _spheres(*_front_first(pieces.centre, pieces.radius, pieces.colour), low, step, LIGHT, image, depth)
     _tubes(_plain(pieces.start), _plain(pieces.end), _plain(pieces.thickness), _plain(pieces.tint), 1.0, low, step,
            LIGHT, image, depth)  # fmt: skip
-    tone, shine = _lit_faces(pieces.normal)
-    fill_faces(
-        _plain(pieces.corners), pieces.first, _plain(pieces.normal), _plain(tone[:, None] * pieces.paint), shine, low,
-        step, image, depth,
-    )  # fmt: skip
-
-
-def _lit_faces(normal: Array) -> tuple[Array, Array]:
-    """(f,) brightness and highlight of flat faces."""
-    lit = np.array([_lit.py_func(*row, LIGHT) for row in normal.tolist()]).reshape(-1, 2)
-    return lit[:, 0].copy(), lit[:, 1].copy()
+    _faces(_plain(pieces.corners), pieces.first, _plain(pieces.normal), _plain(pieces.paint), low, step, LIGHT, image,
+           depth)  # fmt: skip
 
 
 def _plain(array: Array) -> Array:
@@ -178,6 +170,44 @@ def _tubes(start, end, thickness, tint, gloss, low, step, light, image, depth):
                 tone, shine = _lit((dx - t * ux) / r, (dy - t * uy) / r, (dz - t * uz) / r, light)
                 for k in range(3):
                     image[row, column, k] = min(1.0, tone * tint[i, k] + gloss * shine)
+
+
+@kernel
+def _faces(corners, first, normal, paint, low, step, light, image, depth):
+    """Fill the pixels of each flat face that nothing nearer hides, row by row of pixels."""
+    height, width = depth.shape
+    for f in range(len(normal)):
+        nx, ny, nz = vector(normal, f)
+        tone, shine = _lit(nx, ny, nz, light)
+        x0, y0, z0 = vector(corners, first[f])
+        bottom, top = y0, y0
+        for k in range(first[f] + 1, first[f + 1]):
+            bottom, top = min(bottom, corners[k, Y]), max(top, corners[k, Y])
+        lowest = max(0, math.ceil((bottom - low[Y]) / step - 0.5 - HEM))
+        highest = min(height - 1, math.floor((top - low[Y]) / step - 0.5 + HEM))
+        for row in range(lowest, highest + 1):
+            y = min(max(low[Y] + (row + 0.5) * step, bottom), top)
+            left, right = np.inf, -np.inf
+            tail = first[f + 1] - 1
+            for head in range(first[f], first[f + 1]):
+                y_tail, y_head = corners[tail, Y], corners[head, Y]
+                if min(y_tail, y_head) <= y <= max(y_tail, y_head):
+                    x = corners[head, X]
+                    if y_tail != y_head:
+                        x += (y - y_head) / (y_tail - y_head) * (corners[tail, X] - x)
+                    left, right = min(left, x), max(right, x)
+                tail = head
+            if left > right:
+                continue
+            start = max(0, math.ceil((left - low[X]) / step - 0.5 - HEM))
+            end = min(width - 1, math.floor((right - low[X]) / step - 0.5 + HEM))
+            for column in range(start, end + 1):
+                z = z0 - (nx * (low[X] + (column + 0.5) * step - x0) + ny * (y - y0)) / nz
+                if z <= depth[row, column]:
+                    continue
+                depth[row, column] = z
+                for k in range(3):
+                    image[row, column, k] = min(1.0, tone * paint[f, k] + shine)
 
 
 @kernel

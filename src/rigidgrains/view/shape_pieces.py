@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.columns import X, Y, Z
-from ..model.vectors import vector
-from ..runtime.compiled import kernel
+from ..model.columns import Z
 from ..shapes.catalogue import Catalogue
 from ..shapes.core import Part
 from ..shapes.poses import by_shape, matrices
@@ -22,7 +20,6 @@ from .camera import Camera
 Array = NDArray[Any]
 
 TOWARDS = 1e-9  # of a unit normal: faces seen more from the side than this are not seen
-HEM = 1e-6  # of a ray's width, by which faces reach over their rims: neighbours leave no gap
 
 
 @dataclass
@@ -111,40 +108,3 @@ class _Placed:
 
 def _none(*widths: int) -> tuple[Array, ...]:
     return tuple(np.zeros((0, width) if width else 0) for width in widths)
-
-
-@kernel
-def fill_faces(corners, first, normal, paint, gloss, low, step, image, depth):
-    """Fill the pixels of each face that nothing nearer hides; paint : (f, 3) lit colour, gloss : (f,) highlight."""
-    height, width = depth.shape
-    for f in range(len(normal)):
-        nx, ny, nz = vector(normal, f)
-        x0, y0, z0 = vector(corners, first[f])
-        bottom, top = y0, y0
-        for k in range(first[f] + 1, first[f + 1]):
-            bottom, top = min(bottom, corners[k, Y]), max(top, corners[k, Y])
-        lowest = max(0, int(np.ceil((bottom - low[Y]) / step - 0.5 - HEM)))
-        highest = min(height - 1, int(np.floor((top - low[Y]) / step - 0.5 + HEM)))
-        for row in range(lowest, highest + 1):
-            y = min(max(low[Y] + (row + 0.5) * step, bottom), top)
-            left, right = np.inf, -np.inf
-            tail = first[f + 1] - 1
-            for head in range(first[f], first[f + 1]):
-                y_tail, y_head = corners[tail, Y], corners[head, Y]
-                if min(y_tail, y_head) <= y <= max(y_tail, y_head):
-                    x = corners[head, X]
-                    if y_tail != y_head:
-                        x += (y - y_head) / (y_tail - y_head) * (corners[tail, X] - x)
-                    left, right = min(left, x), max(right, x)
-                tail = head
-            if left > right:
-                continue
-            start = max(0, int(np.ceil((left - low[X]) / step - 0.5 - HEM)))
-            end = min(width - 1, int(np.floor((right - low[X]) / step - 0.5 + HEM)))
-            for column in range(start, end + 1):
-                z = z0 - (nx * (low[X] + (column + 0.5) * step - x0) + ny * (y - y0)) / nz
-                if z <= depth[row, column]:
-                    continue
-                depth[row, column] = z
-                for k in range(3):
-                    image[row, column, k] = min(1.0, paint[f, k] + gloss[f])
