@@ -10,8 +10,8 @@ import numpy as np
 from numpy.random import Generator
 
 from ..contacts.problem import ContactProblem
+from ..detect import candidates
 from ..runtime.threads import get_threads, only
-from ..simulation import stepper
 from ..simulation.simulation import Simulation
 from ..solve.accelerated import AcceleratedSweeps
 from ..solve.criteria import FixedSweeps
@@ -63,16 +63,16 @@ def shares(grains: int, steps: int = STEPS) -> dict[str, float]:
         watch(near, "widen", spent)
         watch(contacts, "gather", spent)
         watch(solver, "solve", spent)
-        detection = stepper.find_candidates, stepper.missed_pairs
-        watch(stepper, "find_candidates", spent)
-        watch(stepper, "missed_pairs", spent)
+        detection = candidates.find_candidates, candidates.missed_pairs
+        watch(candidates, "find_candidates", spent)
+        watch(candidates, "missed_pairs", spent)
         Watched.clock, Watched.seconds = time.process_time, 0.0
         builds, begun = near.builds, time.process_time()
         for _ in range(steps):
             simulation.step()
         whole = time.process_time() - begun
         Watched.clock = time.perf_counter
-        stepper.find_candidates, stepper.missed_pairs = detection
+        candidates.find_candidates, candidates.missed_pairs = detection
     parts = {
         "search": spent["refresh"] + spent["widen"],
         "contacts": spent["find_candidates"] + spent["gather"],

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..detect.candidates import Candidates, PairCandidates, WallCandidates
+from ..detect.candidates import Candidates, PairCandidates
 from ..detect.colours import COLOURS, Colouring
 from ..detect.neighbours import Neighbours
 from ..detect.pairs import PairList, rows_in_tile
@@ -61,6 +61,9 @@ class Contacts(ContactColumns):
         self.extra: Array | None = None
         self.branch: Array | None = None
         self.attraction: Array | None = None
+        self.levers: Array | None = None
+        self.lever: Array | None = None
+        self.feature: NDArray[np.int64] | None = None
         for column in carried_columns():
             setattr(self, column.place, column.make(0))
         self.laws = AppliedLaws()
@@ -111,7 +114,8 @@ class Contacts(ContactColumns):
         edges = None if bodies.cell is None else np.where(bodies.cell.periodic, np.diag(bodies.cell.vectors), np.inf)
         return ContactProblem(
             bodies.motion, self.pairs, self.geometry, self.forces, dt, bodies.position, bodies.radius, self.extra,
-            self.colouring, self.branch, bodies.flow, edges, before, work=self._work,
+            self.colouring, self.branch, bodies.flow, edges, before, levers=self.levers, lever=self.lever,
+            work=self._work,
         )  # fmt: skip
 
     def law_columns(self, bodies: Bodies, count: int) -> dict[str, Array]:
@@ -195,7 +199,7 @@ class Contacts(ContactColumns):
         for w, (near, rows) in enumerate(zip(candidates.walls, self.wall_rows)):
             wall = bodies.walls[w]
             turning = wall.drive.rotates
-            body, stride = (self._place_elements(bodies, near), 1) if turning else (bodies.count + w, 0)
+            body, stride = (self._place_elements(bodies, near.velocity), 1) if turning else (bodies.count + w, 0)
             fill_wall(
                 near.grains, body, stride, near.gap, near.sink, near.normal, bodies.motion, bodies.material,
                 bodies.friction[wall.material], part, left, self._pairs[rows], self._geometry[rows], self._forces[rows],
@@ -290,17 +294,17 @@ class Contacts(ContactColumns):
             held[bodies.rows - 3 : bodies.rows, :INV_MASS] = before[bodies.rows - 3 : bodies.rows, :INV_MASS]
         return Rows(
             bodies, bodies.motion, held, self.pairs, self.geometry, self.forces, body, self.memory, dt, self.extra,
-            self.attraction, self.branch,
+            self.attraction, self.branch, self.levers,
         )  # fmt: skip
 
-    def _place_elements(self, bodies: Bodies, wall: WallCandidates) -> int:
+    def _place_elements(self, bodies: Bodies, velocity: Array) -> int:
         """Motion rows for the surface elements of a rotating wall, each at the velocity of its place; the first row."""
         first = self._elements
-        self._elements += len(wall.grains)
+        self._elements += len(velocity)
         if self._elements > len(bodies.motion):
             more = np.zeros((self._elements + 64 - len(bodies.motion), 8))
             bodies.motion = on_lines(np.concatenate([bodies.motion, more]))
-        bodies.motion[first : self._elements, V] = wall.velocity  # their mobility stays zero
+        bodies.motion[first : self._elements, V] = velocity  # their mobility stays zero
         return first
 
 

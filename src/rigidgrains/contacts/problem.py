@@ -38,6 +38,8 @@ class ContactProblem(ContactColumns):
     edges    : (3,) m, of a periodic cell, infinite where it has no images; None without a cell
     before   : (bodies, 6) v and s at the beginning of the step, for solvers that ask
     free     : (bodies, 6) v and s without contact forces, where a solver knows them
+    levers   : (c, 8) in 2D, (c, 24) in 3D, of grains of any shape, see model/columns.py; else None
+    lever    : (c, 3) m, from the centre of body 0 to the point of its surface that is touched, where there are levers
     work     : what solvers need beside these, kept from one step to the next
     """
 
@@ -55,6 +57,8 @@ class ContactProblem(ContactColumns):
     edges: Array | None = None
     before: Array | None = None
     free: Array | None = None
+    levers: Array | None = None
+    lever: Array | None = None
     work: Workspace = field(default_factory=Workspace, repr=False)
 
     @property
@@ -83,7 +87,7 @@ class ContactProblem(ContactColumns):
         extra : the columns that this kind of contact has beyond its geometry; some table where it has none
         cell  : motion rows of a cell that deforms
         """
-        own = self.branch if self.extra is None else self.extra
+        own = next((table for table in (self.levers, self.extra, self.branch) if table is not None), None)
         return self.motion, self.pairs, self.geometry, self.geometry if own is None else own, self.flow, self.forces
 
     def copy(self) -> ContactProblem:
@@ -95,6 +99,8 @@ class ContactProblem(ContactColumns):
     def points(self) -> Array:
         """(c, 3) m, contact points."""
         i = self.pairs[:, 0]
+        if self.lever is not None:
+            return self.position[i] + self.lever + (0.5 * self.gap)[:, None] * self.normal
         return self.position[i] + (self.radius[i] + 0.5 * self.gap)[:, None] * self.normal
 
 

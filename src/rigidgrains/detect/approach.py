@@ -32,7 +32,7 @@ def least_gap(shape: Shape, bodies: Bodies) -> float:
 def some_gaps(shape: Shape, bodies: Bodies, begin: int, end: int) -> Array:
     """Gaps between some grains and a wall (m)."""
     some = np.arange(end - begin, dtype=np.int32)
-    return shape.gaps(some, bodies.position[begin:end], bodies.radius[begin:end])[0]
+    return shape.gaps(some, bodies.position[begin:end], bodies.bound[begin:end])[0]
 
 
 def foresee(block: Index, gap: Array, ahead: float, step: Array, blow: Array) -> None:

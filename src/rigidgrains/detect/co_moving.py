@@ -84,7 +84,7 @@ class Frames:
         block, shape = work.take("block", n, kind=np.int32), np.empty(3, np.int64)
         lower, upper = corners(position)
         mean, square = mean_motion(n, motion)
-        bridge = 2.0 * float(bodies.radius.max()) + bodies.reach
+        bridge = 2.0 * float(bodies.bound.max()) + bodies.reach
         side = cut(lower, upper, bridge + max(2.0 * BLOCK * bodies.mean_radius, 8.0 * dt * math.sqrt(square)), n, shape)
         what = position, motion, lower, side, shape, mean, FAST**2 * square, block
         in_parts(lambda begin, end: place(begin, end, *what), n, weight=2)

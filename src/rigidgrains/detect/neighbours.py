@@ -161,7 +161,7 @@ class Neighbours:
             near = listed[:count].copy()
             self.walls.append(WallList(near, np.full(len(near), -1, np.int32), room, 0.0, wall.shape.point.copy()))
         # From here on nobody needs the gaps nor the old reference, and the grid writes over them.
-        wide = np.add(bodies.radius, self.skin, out=skin)
+        wide = np.add(bodies.bound, self.skin, out=skin)
         wide += 0.5 * bodies.reach
         expected = len(old_pairs.partner) * 9 // 8
         self.pairs = find_pairs(bodies.position, wide, bodies.cell, capacity=expected, work=grid, turn=turn)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..contacts.contacts import Contacts
 from ..detect.neighbours import Neighbours
+from ..detect.wall_points import balls_of
 from ..model.bodies import Bodies
 from ..model.materials import check_material
 from ..model.walls import Wall
@@ -98,7 +99,14 @@ class Events:
 def _arrival(wall: Wall, bodies: Bodies, time: float) -> Wall:
     """A wall where its motion has brought it by now, unless grains are in its way."""
     arrived = wall.at(time)
-    gap, _ = arrived.shape.gaps(np.arange(bodies.count, dtype=np.int32), bodies.position, bodies.radius)
+    grains = np.arange(bodies.count, dtype=np.int32)
+    if bodies.catalogue is None:
+        gap, _ = arrived.shape.gaps(grains, bodies.position, bodies.radius)
+    else:
+        balls = balls_of(bodies, grains)
+        each, _ = arrived.shape.gaps(np.arange(len(balls.owner), dtype=np.int32), balls.place, balls.radius)
+        gap = np.full(bodies.count, np.inf)
+        np.minimum.at(gap, balls.owner, each)
     depth = -gap / bodies.radius
     if depth.max(initial=0.0) > DEEPEST:
         i = int(np.argmax(depth))

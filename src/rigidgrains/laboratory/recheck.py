@@ -32,6 +32,7 @@ from ..model.columns import (
     S,
     V,
 )  # fmt: skip
+from ..model.turning import by_turning, lever_matrices
 
 Array = NDArray[np.float64]
 
@@ -48,11 +49,18 @@ def check_step(problem: ContactProblem, forces: Array) -> float:
     v, s = problem.motion[:, V].copy(), problem.motion[:, S].copy()
     per_mass, per_spin = problem.motion[:, INV_MASS], problem.motion[:, INV_SPIN]
     impulse = problem.dt * (forces[:, R_N, None] * n + forces[:, R_T])
-    twist = np.cross(n, impulse)
-    for body, sign in ((i, -1.0), (j, 1.0)):
+    twist = [-np.cross(n, impulse)] * 2
+    if problem.levers is not None:
+        levers = lever_matrices(problem.levers)
+        twist = [sign * np.einsum("cab,ca->cb", levers[:, side], impulse) for side, sign in ((0, -1.0), (1, 1.0))]
+    for body, sign, turn in ((i, -1.0, twist[0]), (j, 1.0, twist[1])):
         np.add.at(v, body, sign * per_mass[body, None] * impulse)
-        np.add.at(s, body, -per_spin[body, None] * twist)
-    velocity = v[j] - v[i] - np.cross(s[i] + s[j], n)  # Eq. (contact-veloc)
+        np.add.at(s, body, per_spin[body, None] * turn)
+    velocity = v[j] - v[i]  # Eq. (contact-veloc)
+    if problem.levers is None:
+        velocity = velocity - np.cross(s[i] + s[j], n)
+    else:
+        velocity = velocity + by_turning(problem.levers, s[i], s[j])
     mobility = per_mass[i] + per_mass[j]
     if problem.branch is not None:
         reach, flow = problem.branch[:, [BRANCH]] * n, problem.flow
@@ -63,6 +71,11 @@ def check_step(problem: ContactProblem, forces: Array) -> float:
     v_n = np.einsum("ck,ck->c", velocity, n)
     v_t = velocity - v_n[:, None] * n
     m_n, m_t = 1.0 / mobility, 1.0 / (mobility + per_spin[i] + per_spin[j])  # Eqs. (m-n), (m-t)
+    if problem.levers is not None:
+        m_n, m_t = (
+            problem.normal_mass,
+            problem.tangential_mass,
+        )  # any will do: forces that hold are asked for as they are
     asked_n = np.maximum(0.0, forces[:, R_N] - m_n / problem.dt * (v_n + gap / problem.dt))
     asked_t = forces[:, R_T] - (m_t / problem.dt)[:, None] * v_t
     pressed = asked_n > 0.0

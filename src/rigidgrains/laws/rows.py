@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..model.bodies import Bodies
 from ..model.columns import BRANCH, U_T, Column, ContactColumns, N, V
 from ..model.law import Law
+from ..model.turning import by_turning
 from .attraction import attract, contract
 
 Array = NDArray[np.float64]
@@ -35,6 +36,7 @@ class Rows(ContactColumns):
     dt       : s, the time step
     extra    : (c, 14) see model/columns.py; None where no law is extended
     branch   : (c, 2) m, in a cell that deforms, see model/deforming.py; else None
+    levers   : (c, 8) or (c, 24) of grains of any shape, see model/columns.py; else None
     attraction : (c,) N, by which R_n may be negative, already given to the motion; None where no law attracts
     """
 
@@ -57,6 +59,7 @@ class Rows(ContactColumns):
     extra: Array | None = None
     attraction: Array | None = None
     branch: Array | None = None
+    levers: Array | None = None
 
     @property
     def normal_force(self) -> Array:
@@ -103,7 +106,10 @@ class Rows(ContactColumns):
     def contact_velocity(self, motion: Array) -> tuple[Array, Array]:
         """V_n (c,) and V_t (c, 3) by motion rows (bodies, 8)."""
         one, other, n = motion[self.pairs[:, 0]], motion[self.pairs[:, 1]], self.normal
-        v = other[:, 0:3] - one[:, 0:3] - np.cross(one[:, 3:6] + other[:, 3:6], n)
+        if self.levers is None:
+            v = other[:, 0:3] - one[:, 0:3] - np.cross(one[:, 3:6] + other[:, 3:6], n)
+        else:
+            v = other[:, 0:3] - one[:, 0:3] + by_turning(self.levers, one[:, 3:6], other[:, 3:6])
         if self.branch is not None:
             v += self._carried(motion)
         v_n = (v * n).sum(axis=1)

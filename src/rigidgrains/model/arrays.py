@@ -139,6 +139,10 @@ def _has_shapes(bodies: Any) -> bool:
     return bodies.catalogue is not None
 
 
+def _has_solid_shapes(bodies: Any) -> bool:
+    return bodies.catalogue is not None and bodies.dimension == 3
+
+
 def _has_springs(bodies: Any) -> bool:
     return bool(bodies.springs)
 
@@ -170,6 +174,10 @@ PER_GRAIN: dict[str, Column] = _table(
         name="image", row=(3,), dtype=np.int32, note="cells", frames="once", exported=True, where=_has_cell,
         returns=False,
     ),
+    PerGrain(
+        name="orientation_before", row=(4,), note="quaternion (w, x, y, z) at the beginning of the step",
+        values="finite", default=(1.0, 0.0, 0.0, 0.0), where=_has_solid_shapes, returns=False,
+    ),
     PerGrain(name="motion", row=(8,), frames="never", values="finite", walls=True, needed=True),
     PerGrain(name="force", row=(3,), unit="N", frames="never", values="finite", sparse=True, needed=True),
     PerGrain(name="torque", row=(3,), unit="N m", frames="never", values="finite", sparse=True),
@@ -196,6 +204,9 @@ PER_CONTACT: dict[str, PerContact] = _table(
     PerContact(name="extra", row=("extra",), frames="never", carried="never", optional=True),
     PerContact(name="attraction", frames="never", carried="never", optional=True),
     PerContact(name="branch", row=(2,), frames="never", carried="never", optional=True),
+    PerContact(name="levers", row=("levers",), frames="never", carried="never", optional=True, checkpoint=False),
+    PerContact(name="lever", row=(3,), unit="m", frames="never", carried="apart", optional=True),
+    PerContact(name="feature", dtype=np.int64, frames="never", carried="apart", optional=True),
 )  # fmt: skip
 
 # Contacts in frames: computed from the rows above when a frame is written.
@@ -211,6 +222,7 @@ CONTACTS_IN_FRAMES: dict[str, Column] = _table(
     Column(name="rebound", row=(3,), unit="m/s"),
     Column(name="attraction", unit="N"),
     Column(name="torque", row=(3,), unit="N m"),
+    Column(name="feature", dtype=np.int64, note="vertices and sides that meet, of grains that are not round"),
 )
 
 

@@ -73,6 +73,7 @@ class Bodies:
     events    : what else comes and goes, see events/; None if nothing does
     catalogue : the shapes of the grains; None where all of them are disks or spheres
     shape     : (n,) number of each grain's shape in the catalogue; (0,) without one
+    orientation_before : (n, 4) orientations at the beginning of the last step, of solids in a catalogue; else (0, 4)
     """
 
     dimension: int
@@ -99,6 +100,7 @@ class Bodies:
     torque: Array = field(default_factory=lambda: np.zeros((0, 3)))
     catalogue: Catalogue | None = None
     shape: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    orientation_before: Array = field(default_factory=lambda: np.zeros((0, 4)))
 
     def __post_init__(self) -> None:
         if len(self.id) != self.count:
@@ -174,6 +176,7 @@ class Bodies:
             shape=np.full(0 if catalogue is None else n, shape, dtype=np.int32),
         )
         if catalogue is not None:
+            bodies.orientation_before = bodies.orientation.copy() if dimension == 3 else bodies.orientation_before
             bodies.motion[:n, S] = scaled_spins(bodies, np.broadcast_to(spin, (n, 3)))
             bodies.motion[:n, INV_SPIN] = 1.0 / mass
         return bodies
@@ -250,10 +253,12 @@ class Bodies:
         """(n, 3) rad/s, a copy."""
         return self.spins_of(self.motion)
 
-    def spins_of(self, motion: Array) -> Array:
-        """(n, 3) rad/s, of rows with v and s, for the present orientations."""
+    def spins_of(self, motion: Array, *, before: bool = False) -> Array:
+        """(n, 3) rad/s, of rows with v and s; before : that belong to the orientations before the last step."""
         scaled = motion[: self.count, S]
-        return scaled / self.radius[:, None] if self.catalogue is None else spins(self, scaled)
+        if self.catalogue is None:
+            return scaled / self.radius[:, None]
+        return spins(self, scaled, self.orientation_before if before and self.dimension == 3 else self.orientation)
 
     @property
     def bound(self) -> Array:

@@ -31,6 +31,12 @@ U_T, W = slice(U_X, U_Z + 1), slice(W_X, W_Z + 1)
 # Columns of `branch`, one row per contact in a cell that deforms: from centre to centre (m); the same where forces move
 # the cell, else 0
 BRANCH, MOVING = range(2)
+# Columns of `levers`, one row per contact of grains of any shape, in 2D: V = v_1 - v_0 + a_1 s_1 - a_0 s_0 with s about
+# z (a is B times the lever turned left); what an impulse along n does to V_t (1/kg); 1 for a strong coupling, else 0
+A0_X, A0_Y, A1_X, A1_Y, FLAT_WT_X, FLAT_WT_Y, FLAT_STRONG, FLAT_LEVERS = range(8)
+FLAT_LEVERS += 1  # the last one fills the line
+# The same in 3D: matrices, row after row, V = v_1 - v_0 + A_1 s_1 - A_0 s_0; the rest as above
+A_ZERO, A_ONE, WT_X, WT_Y, WT_Z, STRONG, LEVERS = 0, 9, 18, 19, 20, 21, 24
 # Columns of `flow`, the three rows of a cell that deforms: row a holds L_ab (1/s) and 1/M_ab (1/(kg m^2)), 0 where L_ab
 # does not follow a stress; 1/M of the isotropic part of L, and 1 where that acts, else 0
 L_X, L_Y, L_Z, INV_M_X, INV_M_Y, INV_M_Z, INV_M_ALL, ALL = range(8)

@@ -1,8 +1,8 @@
 """Spins of grains of any shape, scaled so that a body stays a row of eight numbers.
 
-With B = sqrt(m) I^(-1/2), a matrix in space, and s = B^-1 w every component of v and s has the same inertia: the kinetic
-energy is m (v^2 + s^2)/2, a force p at the lever l changes s by B (l x p)/m, and L = m B^-1 s. In 2D, and for spheres, B
-is 1 over the radius of gyration.
+With B = sqrt(m) I^(-1/2), a matrix in space, and s = B^-1 w every component of v and s has the same inertia: the
+kinetic energy is m (v^2 + s^2)/2, an impulse p at the lever l changes s by B (l x p)/m, and L = m B^-1 s. In 2D, and
+for spheres, B is 1 over the radius of gyration.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..runtime.compiled import kernel, law
 from ..runtime.threads import in_parts
-from .columns import X, Y, Z
+from .columns import A0_X, A1_Y, A_ONE, A_ZERO, FLAT_LEVERS, S_X, S_Y, S_Z, X, Y, Z
 
 if TYPE_CHECKING:
     from .bodies import Bodies
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 TURN_W, TURN_X, TURN_Y, TURN_Z = range(4)  # columns of quaternions
+HALVES = 20  # looks at the spin half-way; each brings it nearer by the angle of the step
 
 
 def gyration(bodies: Bodies) -> Array:
@@ -30,19 +31,19 @@ def gyration(bodies: Bodies) -> Array:
     return bodies.radius[:, None] * bodies.catalogue.gyration[bodies.shape]
 
 
-def spin_matrices(bodies: Bodies, *, inverse: bool = False, out: Array | None = None) -> Array:
-    """(n, 3, 3) 1/m, B of each grain: w = B s; with `inverse` B^-1 (m)."""
-    lengths = gyration(bodies)
-    out = np.empty((bodies.count, 3, 3)) if out is None else out
+def spin_matrices(bodies: Bodies, *, inverse: bool = False, orientation: Array | None = None) -> Array:
+    """(n, 3, 3) 1/m, B of each grain: w = B s; with `inverse` B^-1 (m). For the present orientations unless told."""
+    lengths, out = gyration(bodies), np.empty((bodies.count, 3, 3))
+    turned = bodies.orientation if orientation is None else orientation
     diagonal = lengths if inverse else 1.0 / lengths
     fill = _fill_flat if bodies.dimension == 2 else _fill_solid
-    in_parts(lambda first, last: fill(first, last, bodies.orientation, diagonal, out), bodies.count, weight=4)
+    in_parts(lambda first, last: fill(first, last, turned, diagonal, out), bodies.count, weight=4)
     return out
 
 
-def spins(bodies: Bodies, scaled: Array) -> Array:
-    """(n, 3) rad/s, w = B s."""
-    return np.einsum("iab,ib->ia", spin_matrices(bodies), scaled)
+def spins(bodies: Bodies, scaled: Array, orientation: Array) -> Array:
+    """(n, 3) rad/s, w = B s, of grains that are turned like this."""
+    return np.einsum("iab,ib->ia", spin_matrices(bodies, orientation=orientation), scaled)
 
 
 def scaled_spins(bodies: Bodies, spin: Array) -> Array:
@@ -50,10 +51,154 @@ def scaled_spins(bodies: Bodies, spin: Array) -> Array:
     return np.einsum("iab,ib->ia", spin_matrices(bodies, inverse=True), spin)
 
 
+def turning(bodies: Bodies, motion: Array) -> Array:
+    """(n,) m/s, speed of the farthest point of each grain by its spin, from rows with s; 0 for round ones.
+
+    (0,) where all grains are round.
+    """
+    if bodies.catalogue is None:
+        return np.zeros(0)
+    spin = np.linalg.norm(bodies.spins_of(motion), axis=1)
+    return np.where(bodies.catalogue.round[bodies.shape], 0.0, spin * bodies.bound)
+
+
+def turn_shapes(bodies: Bodies, dt: float) -> None:
+    """Orientations of grains of any shape after a step with the present spins; angular momenta stay what they are.
+
+    In 3D the spin follows from L = I w as the grain turns: the orientation goes on with the spin that it has half-way,
+    the implicit midpoint rule, and s becomes that of the new orientation.
+    """
+    n, motion, lengths = bodies.count, bodies.motion, gyration(bodies)
+    if bodies.dimension == 2:
+        bodies.orientation += dt * motion[:n, S_Z] / lengths[:, Z]
+        return
+    bodies.orientation_before = bodies.orientation.copy()
+    in_parts(lambda first, last: _turn_solids(first, last, bodies.orientation, motion, lengths, dt), n, weight=64)
+
+
+def quaternions(bodies: Bodies) -> Array:
+    """(n, 4) orientations as unit quaternions, also of flat grains."""
+    if bodies.dimension == 3:
+        return bodies.orientation
+    half, none = 0.5 * bodies.orientation, np.zeros(bodies.count)
+    return np.stack([np.cos(half), none, none, np.sin(half)], axis=1)
+
+
+def by_turning(levers: Array, one: Array, other: Array) -> Array:
+    """(c, 3) m/s, what the spins s (c, 3) of bodies 0 and 1 add to V, A_1 s_1 - A_0 s_0."""
+    matrices = lever_matrices(levers)
+    return np.asarray(np.einsum("cab,cb->ca", matrices[:, 1], other) - np.einsum("cab,cb->ca", matrices[:, 0], one))
+
+
+def lever_matrices(levers: Array) -> Array:
+    """(c, 2, 3, 3) A_0 and A_1 of each contact."""
+    if levers.shape[1] > FLAT_LEVERS:
+        return levers[:, A_ZERO : A_ONE + 9].reshape(-1, 2, 3, 3)
+    matrices = np.zeros((len(levers), 2, 3, 3))
+    matrices[:, :, :Z, Z] = levers[:, A0_X : A1_Y + 1].reshape(-1, 2, 2)
+    return matrices
+
+
+def turned_by(bodies: Bodies, angle: Array) -> Array:
+    """Orientations after a turn by rotation vectors (n, 3) rad; (n,) rad in 2D, (n, 4) in 3D."""
+    if bodies.dimension == 2:
+        return np.asarray(bodies.orientation + angle[:, Z])
+    out = bodies.orientation.copy()
+    in_parts(lambda first, last: _turn(first, last, out, angle), bodies.count, weight=8)
+    return out
+
+
+@law
+def turn_quaternion(q, a, b, d, x, y, z):
+    """A unit quaternion (q, a, b, d) turned by the rotation vector (x, y, z)."""
+    angle = np.sqrt(x * x + y * y + z * z)
+    if angle == 0.0:
+        return q, a, b, d
+    c, s = np.cos(0.5 * angle), np.sin(0.5 * angle) / angle
+    x, y, z = s * x, s * y, s * z
+    w, a, b, d = (
+        c * q - x * a - y * b - z * d,
+        c * a + x * q + y * d - z * b,
+        c * b + y * q + z * a - x * d,
+        c * d + z * q + x * b - y * a,
+    )
+    scale = 1.0 / np.sqrt(w * w + a * a + b * b + d * d)
+    return w * scale, a * scale, b * scale, d * scale
+
+
+@kernel
+def _turn(first, last, quaternion, angle):
+    """Of some grains."""
+    for i in range(first, last):
+        w, x, y, z = quaternion[i, TURN_W], quaternion[i, TURN_X], quaternion[i, TURN_Y], quaternion[i, TURN_Z]
+        (
+            quaternion[i, TURN_W], quaternion[i, TURN_X], quaternion[i, TURN_Y], quaternion[i, TURN_Z],
+        ) = turn_quaternion(w, x, y, z, angle[i, X], angle[i, Y], angle[i, Z])  # fmt: skip
+
+
+@kernel
+def _turn_solids(first, last, quaternion, motion, lengths, dt):
+    """Of some grains. With m = 1: L = B^-1 s, w = I^-1 L."""
+    for i in range(first, last):
+        turn = rotation(quaternion, i)
+        x, y, z = _in_axes(turn, motion[i, S_X], motion[i, S_Y], motion[i, S_Z])
+        m_x, m_y, m_z = _in_space(turn, lengths[i, X] * x, lengths[i, Y] * y, lengths[i, Z] * z)
+        q, a, b, d = quaternion[i, TURN_W], quaternion[i, TURN_X], quaternion[i, TURN_Y], quaternion[i, TURN_Z]
+        w_x, w_y, w_z = _spin(turn, m_x, m_y, m_z, lengths[i, X], lengths[i, Y], lengths[i, Z])
+        for _ in range(HALVES):
+            h, e, f, g = turn_quaternion(q, a, b, d, 0.5 * dt * w_x, 0.5 * dt * w_y, 0.5 * dt * w_z)
+            turn = _rotation(h, e, f, g)
+            u_x, u_y, u_z = _spin(turn, m_x, m_y, m_z, lengths[i, X], lengths[i, Y], lengths[i, Z])
+            change = abs(u_x - w_x) + abs(u_y - w_y) + abs(u_z - w_z)
+            w_x, w_y, w_z = u_x, u_y, u_z
+            if change <= 1e-15 * (abs(w_x) + abs(w_y) + abs(w_z)):
+                break
+        (
+            quaternion[i, TURN_W], quaternion[i, TURN_X], quaternion[i, TURN_Y], quaternion[i, TURN_Z],
+        ) = turn_quaternion(q, a, b, d, dt * w_x, dt * w_y, dt * w_z)  # fmt: skip
+        turn = rotation(quaternion, i)
+        x, y, z = _in_axes(turn, m_x, m_y, m_z)
+        motion[i, S_X], motion[i, S_Y], motion[i, S_Z] = _in_space(
+            turn, x / lengths[i, X], y / lengths[i, Y], z / lengths[i, Z]
+        )
+
+
+@law
+def _spin(turn, m_x, m_y, m_z, l_x, l_y, l_z):
+    """w of an angular momentum at unit mass, by the radii of gyration about the axes."""
+    x, y, z = _in_axes(turn, m_x, m_y, m_z)
+    return _in_space(turn, x / (l_x * l_x), y / (l_y * l_y), z / (l_z * l_z))
+
+
+@law
+def _in_axes(turn, x, y, z):
+    """Components of a vector along the axes of the body."""
+    return (
+        turn[X][X] * x + turn[Y][X] * y + turn[Z][X] * z,
+        turn[X][Y] * x + turn[Y][Y] * y + turn[Z][Y] * z,
+        turn[X][Z] * x + turn[Y][Z] * y + turn[Z][Z] * z,
+    )
+
+
+@law
+def _in_space(turn, x, y, z):
+    """The way back."""
+    return (
+        turn[X][X] * x + turn[X][Y] * y + turn[X][Z] * z,
+        turn[Y][X] * x + turn[Y][Y] * y + turn[Y][Z] * z,
+        turn[Z][X] * x + turn[Z][Y] * y + turn[Z][Z] * z,
+    )
+
+
 @law
 def rotation(quaternion, i):
     """The rotation matrix of a unit quaternion, row after row: columns are the axes of the body in space."""
-    w, x, y, z = quaternion[i, TURN_W], quaternion[i, TURN_X], quaternion[i, TURN_Y], quaternion[i, TURN_Z]
+    return _rotation(quaternion[i, TURN_W], quaternion[i, TURN_X], quaternion[i, TURN_Y], quaternion[i, TURN_Z])
+
+
+@law
+def _rotation(w, x, y, z):
+    """The same of its components."""
     return (
         (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)),
         (2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)),

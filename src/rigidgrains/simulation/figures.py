@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..detect.points import present_gaps
+from ..detect.wall_points import balls_of
 from ..model.bodies import Bodies
 from ..model.columns import GAP, INV_MASS, INV_SPIN, R_N, R_T, S_X, S_Y, S_Z, V_X, V_Y, V_Z, X, Y, Z
 from ..model.vectors import to_image
@@ -49,10 +51,25 @@ def overlaps(bodies: Bodies, contacts: Contacts) -> Array:
     """max(-g, 0) of each force-carrying contact at the present positions (m)."""
     gap = np.empty(contacts.count)
     pairs = contacts.wall_rows[0].start if contacts.wall_rows else contacts.count
+    if contacts.feature is not None:
+        _shape_gaps(bodies, contacts, pairs, gap)
+        return gap[: _keep_overlaps(contacts.forces, gap)]
     _pair_gaps(contacts.pairs[:pairs], contacts.image, bodies.shifts, bodies.position, bodies.radius, gap)
     for rows, wall in zip(contacts.wall_rows, bodies.walls):
         gap[rows], _ = wall.shape.gaps(contacts.pairs[rows, 0].copy(), bodies.position, bodies.radius)
     return gap[: _keep_overlaps(contacts.forces, gap)]
+
+
+def _shape_gaps(bodies: Bodies, contacts: Contacts, pairs: int, gap: Array) -> None:
+    """Gaps of grains of any shape at the present positions, 0 where they are open."""
+    assert contacts.feature is not None
+    feature = contacts.feature
+    gap[:pairs] = present_gaps(bodies, contacts.pairs[:pairs], contacts.image[:pairs], feature[:pairs])
+    for rows, wall in zip(contacts.wall_rows, bodies.walls):
+        grains, first = np.unique(contacts.pairs[rows, 0], return_inverse=True)
+        balls = balls_of(bodies, grains.astype(np.int32))
+        each = np.searchsorted(balls.owner, grains)[first] + feature[rows]
+        gap[rows], _ = wall.shape.gaps(each.astype(np.int32), balls.place, balls.radius)
 
 
 def wall_forces(bodies: Bodies, contacts: Contacts) -> dict[str, list[float]]:
@@ -98,8 +115,13 @@ def cell_figures(bodies: Bodies, contacts: Contacts) -> dict[str, float]:
         return {}
     grains = np.pi * bodies.radius**2 if bodies.dimension == 2 else 4.0 / 3.0 * np.pi * bodies.radius**3
     between = slice(0, contacts.wall_rows[0].start if contacts.wall_rows else contacts.count)
-    apart = bodies.radius[contacts.pairs[between]].sum(axis=1) + contacts.gap[between]
-    branch, force, velocity = apart[:, None] * contacts.normal[between], contacts.force[between], bodies.velocity
+    force, velocity = contacts.force[between], bodies.velocity
+    if bodies.catalogue is None:
+        apart = bodies.radius[contacts.pairs[between]].sum(axis=1) + contacts.gap[between]
+        branch = apart[:, None] * contacts.normal[between]
+    else:
+        i, j = contacts.pairs[between].T
+        branch = bodies.position[j] - bodies.position[i] + bodies.shifts[contacts.image[between]]
     moment = (force * branch).sum(axis=0) + (bodies.mass[:, None] * velocity**2).sum(axis=0)
     shear = force[:, X] @ branch[:, Y] + bodies.mass @ (velocity[:, X] * velocity[:, Y])
     return {

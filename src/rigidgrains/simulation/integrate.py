@@ -17,13 +17,12 @@ from ..model.deforming import deform, free_flow
 from ..model.formula import NoValue
 from ..model.spring import set_springs
 from ..model.time_functions import means
+from ..model.turning import TURN_W, TURN_X, TURN_Y, TURN_Z, spin_matrices, turn_quaternion, turn_shapes
 from ..runtime.compiled import kernel
 from ..runtime.threads import in_parts
 
 if TYPE_CHECKING:
     from ..contacts.contacts import Contacts
-
-TURN_W, TURN_X, TURN_Y, TURN_Z = range(4)  # columns of quaternions
 
 
 def free_velocity(bodies: Bodies, time: float, dt: float) -> None:
@@ -36,7 +35,10 @@ def free_velocity(bodies: Bodies, time: float, dt: float) -> None:
     in_parts(lambda first, last: _accelerate(first, last, bodies.motion, kick), n)
     if len(bodies.force):
         in_parts(lambda first, last: _push(first, last, bodies.motion, bodies.force, bodies.mass, dt), n)
-    if len(bodies.torque):
+    if len(bodies.torque) and bodies.catalogue is not None:
+        twist = np.einsum("iab,ib->ia", spin_matrices(bodies), bodies.torque)
+        bodies.motion[:n, S] += dt * twist / bodies.mass[:, None]
+    elif len(bodies.torque):
         in_parts(lambda first, last: _twist(first, last, bodies.motion, bodies.torque, bodies.radius, dt), n)
     if bodies.springs:
         with of("springs"):
@@ -74,9 +76,12 @@ def move(bodies: Bodies, dt: float) -> float:
             velocity[:] = (velocity @ wall.normal) * wall.normal  # the guide takes what is sideways
             bodies.motion[row, S] = 0.0
         wall.advance(velocity, dt)
-    turn = _turn_disks if bodies.dimension == 2 else _turn_spheres
     what = bodies.motion, bodies.radius, dt
-    in_parts(lambda first, last: turn(first, last, bodies.orientation, *what), n, weight=8)
+    if bodies.catalogue is None:
+        turn = _turn_disks if bodies.dimension == 2 else _turn_spheres
+        in_parts(lambda first, last: turn(first, last, bodies.orientation, *what), n, weight=8)
+    else:
+        turn_shapes(bodies, dt)
     if bodies.flows:
         return deform(bodies, dt)
     return float(max(in_parts(lambda first, last: _translate(first, last, bodies.position, *what), n)))
@@ -147,18 +152,7 @@ def _turn_spheres(first, last, quaternion, motion, radius, dt):
     """Unit quaternion, turned by the rotation vector spin * dt."""
     for i in range(first, last):
         x, y, z = motion[i, S_X] / radius[i] * dt, motion[i, S_Y] / radius[i] * dt, motion[i, S_Z] / radius[i] * dt
-        angle = np.sqrt(x * x + y * y + z * z)
-        if angle == 0.0:
-            continue
-        c, s = np.cos(0.5 * angle), np.sin(0.5 * angle) / angle
-        x, y, z = s * x, s * y, s * z
         q, a, b, d = quaternion[i, TURN_W], quaternion[i, TURN_X], quaternion[i, TURN_Y], quaternion[i, TURN_Z]
-        w = c * q - x * a - y * b - z * d
-        a, b, d = (
-            c * a + x * q + y * d - z * b,
-            c * b + y * q + z * a - x * d,
-            c * d + z * q + x * b - y * a,
-        )
-        scale = 1.0 / np.sqrt(w * w + a * a + b * b + d * d)
-        quaternion[i, TURN_W], quaternion[i, TURN_X] = w * scale, a * scale
-        quaternion[i, TURN_Y], quaternion[i, TURN_Z] = b * scale, d * scale
+        (
+            quaternion[i, TURN_W], quaternion[i, TURN_X], quaternion[i, TURN_Y], quaternion[i, TURN_Z],
+        ) = turn_quaternion(q, a, b, d, x, y, z)  # fmt: skip

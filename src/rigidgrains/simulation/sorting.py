@@ -21,6 +21,7 @@ from ..detect.images import OPPOSITE
 from ..detect.morton import morton
 from ..detect.neighbours import Neighbours, WallList
 from ..detect.pairs import PairList
+from ..detect.point_columns import swapped
 from ..model.arrays import PER_CONTACT, grain_arrays
 from ..model.bodies import Bodies
 from ..runtime.compiled import kernel
@@ -48,7 +49,7 @@ def renumber(bodies: Bodies, neighbours: Neighbours, contacts: Contacts, rows: I
     Only as a step begins, when contacts are there just to carry their forces over.
     """
     number = numbers(rows)
-    renumber_contacts(contacts, number)
+    renumber_contacts(contacts, number, bodies.dimension)
     renumber_lists(neighbours, number, rows)
     renumber_bodies(bodies, number, rows)
 
@@ -90,7 +91,7 @@ def distance(pairs: PairList, rows: Index) -> float:
     return float(2.0 ** _mean_log(pairs.start, pairs.partner, numbers(rows)))
 
 
-def renumber_contacts(contacts: Contacts, number: Number) -> None:
+def renumber_contacts(contacts: Contacts, number: Number, dimension: int) -> None:
     """Give bodies their new numbers; rows stay where they are, turned round where grains have swapped."""
     between = contacts.wall_rows[0].start if contacts.wall_rows else contacts.count
     turned = np.zeros(contacts.count, np.bool_)
@@ -99,6 +100,9 @@ def renumber_contacts(contacts: Contacts, number: Number) -> None:
         if column.turned is not None:
             rows = getattr(contacts, column.place)[: contacts.count]
             rows[turned, column.turned] = -rows[turned, column.turned]
+    if contacts.feature is not None and contacts.lever is not None:
+        contacts.feature[turned] = swapped(contacts.feature[turned], dimension)
+        contacts.lever[turned] = np.nan  # of the other body; the next step knows it again
 
 
 def renumber_lists(lists: Neighbours, number: Number, rows: Index) -> None:

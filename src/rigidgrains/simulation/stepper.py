@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contacts.contacts import Contacts, removed_part
-from ..detect.candidates import find_candidates, missed_pairs
+from ..contacts.contacts import removed_part
+from ..contacts.shaped import contacts_for
+from ..detect import candidates as of_pairs
+from ..detect import points as of_points
 from ..detect.neighbours import Neighbours
+from ..detect.wall_points import check_walls
 from ..events.errors import StageError
 from ..events.events import Events
 from ..model.bodies import Bodies, keep_motion, restore_motion, top_speed
@@ -42,6 +45,22 @@ class DivergenceError(ArithmeticError):
     """A step gave velocities that are not finite or run away. The simulation still holds the last good state."""
 
 
+def check_shapes(bodies: Bodies) -> None:
+    """Refuse what grains of other shapes than disks and spheres cannot do."""
+    if bodies.catalogue is None:
+        return
+    check_walls(bodies)
+    if bodies.flows:
+        raise ValueError("a cell that deforms holds disks and spheres alone; use walls or a cell that keeps still")
+    for law in bodies.laws:
+        if law.extended or law.attracts:
+            raise ValueError(
+                f"{type(law).__name__} is for disks and spheres alone; remove it, or the other shapes of grains"
+            )
+    if bodies.events is not None and bodies.events.inflows:
+        raise ValueError("an inflow lets in disks and spheres alone; remove it, or the other shapes of grains")
+
+
 class Stepper:
     """Bodies, their contacts and the clock: the state of a simulation, and the step that advances it.
 
@@ -57,6 +76,7 @@ class Stepper:
         if bodies.count == 0 and not (bodies.events and bodies.events.inflows):
             raise ValueError("there are 0 grains to simulate; add some")
         check_tables(bodies)
+        check_shapes(bodies)
         check_solver(solver, bodies)
         self.auto: AutoStep | None = None
         self._clock = Clock(0.0)
@@ -69,7 +89,8 @@ class Stepper:
         if bodies.count > MANY:
             give_back()
         self.neighbours = Neighbours()
-        self.contacts = Contacts()
+        self.contacts = contacts_for(bodies)
+        self._detect: Any = of_pairs if bodies.catalogue is None else of_points
         self.last_solve = SolveReport(sweeps=0, updates=0, converged=True, mean_force=0.0)
         self.tally = Tally()
         self.whole = self.midway = False
@@ -106,7 +127,7 @@ class Stepper:
             self.neighbours = bodies.events.take_place(bodies, self.neighbours, self.contacts, self.time, self.dt)
         check_tables(bodies)
         if bodies.cell is not None:
-            bodies.cell.check(float(bodies.radius.max(initial=0.0)))
+            bodies.cell.check(float(bodies.bound.max(initial=0.0)))
         self.whole, self.midway = False, True
         if self.sort:
             sort_grains(bodies, self.neighbours, self.contacts, self.steps)
@@ -153,7 +174,7 @@ class Stepper:
         for attempt in range(ATTEMPTS):
             if attempt:
                 self._restart(dt, solved=True)
-            candidates = find_candidates(bodies, self.neighbours, dt, speed, coloured=solver.coloured)
+            candidates = self._detect.find_candidates(bodies, self.neighbours, dt, speed, coloured=solver.coloured)
             self.contacts.gather(
                 bodies, self.neighbours, candidates, dt, gap=solver.gap, slack=solver.slack, before=self._kept
             )
@@ -166,7 +187,7 @@ class Stepper:
             found = altered(found, **asked | asked_by(getattr(solver, "criterion", None)))
             spent = found.after(spent, given=self._given) if attempt else found
             self._check_speed(bound, spent.sweeps)
-            speed = missed_pairs(bodies, self.neighbours, dt, candidates)
+            speed = self._detect.missed_pairs(bodies, self.neighbours, dt, candidates)
             if speed is None and self.contacts.laws.accept():
                 return spent
         left = "a law still refuses the forces" if speed is None else "pairs that were no candidates would overlap"
@@ -221,7 +242,7 @@ class Stepper:
 
     def _nobody(self) -> SolveReport:
         """No grains, no contacts."""
-        self.contacts = Contacts()
+        self.contacts = contacts_for(self.bodies)
         return SolveReport(sweeps=0, updates=0, converged=self.solver.outcome(True), mean_force=0.0)
 
     def _put_back(self) -> None:

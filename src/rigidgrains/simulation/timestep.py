@@ -15,6 +15,7 @@ from ..model.deforming import strain_rates
 from ..model.shapes import Plane
 from ..model.sizes import mean_power
 from ..model.time_functions import values
+from ..model.turning import turning
 from ..model.vectors import difference, to_image
 from ..model.walls import Drive, Wall
 from ..runtime.compiled import kernel
@@ -139,7 +140,9 @@ class AutoStep:
             pairs.image,
             bodies.shifts,
             bodies.position,
-            bodies.radius,
+            bodies.bound,
+            turning(bodies, before),
+            turning(bodies, bodies.motion),
             before,
             bodies.motion,
             reach,
@@ -148,12 +151,15 @@ class AutoStep:
         )
         if bodies.flows:
             least = min(least, _allowed(reach, *strain_rates(bodies)))
+        spinning = turning(bodies, bodies.motion)
         for w, (wall, listed) in enumerate(zip(bodies.walls, neighbours.walls)):
             row = bodies.count + w
-            gap, normal = wall.shape.gaps(listed.grains, bodies.position, bodies.radius)
+            gap, normal = wall.shape.gaps(listed.grains, bodies.position, bodies.bound)
             own = bodies.motion[row, V]
             start = before[row, V] if wall.guided else own  # a driven wall moves as it is told
             flat = isinstance(wall.shape, Plane) and not wall.drive.rotates
+            if spinning.size:
+                least = min(least, _allowed(reach, float(spinning[listed.grains].max(initial=0.0)), 0.0))
             least = _wall_limit(
                 listed.grains, gap, normal, before, bodies.motion, start, own,
                 AT_REST if flat else wall.surface_velocity(AT_REST[0], bodies.position[listed.grains]),
@@ -241,7 +247,9 @@ def _allowed(reach, speed, acceleration):
 
 
 @kernel
-def _pair_limit(start, partner, image, shifts, position, radius, before, motion, reach, rate, least):
+def _pair_limit(
+    start, partner, image, shifts, position, radius, turning, turning_free, before, motion, reach, rate, least
+):  # fmt: skip
     """The shortest dt that a listed pair asks for, at most `least`."""
     for i in range(start.size - 1):
         for k in range(start[i], start[i + 1]):
@@ -251,6 +259,9 @@ def _pair_limit(start, partner, image, shifts, position, radius, before, motion,
             a_x, a_y, a_z = w_x - u_x, w_y - u_y, w_z - u_z
             speed = np.sqrt(u_x * u_x + u_y * u_y + u_z * u_z)
             gain = np.sqrt(a_x * a_x + a_y * a_y + a_z * a_z)
+            if turning.size:
+                speed += turning[i] + turning[j]
+                gain += abs(turning_free[i] - turning[i]) + abs(turning_free[j] - turning[j])
             if (speed + gain * rate * least) * least <= reach:
                 continue
             x, y, z = to_image(position, i, j, shifts, at)

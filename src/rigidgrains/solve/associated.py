@@ -18,6 +18,7 @@ import numpy as np
 
 from ..contacts.problem import ContactProblem
 from ..model.columns import BRANCH, L, S, V
+from ..model.turning import by_turning
 from .criteria import Verdict
 from .measures import Measures, measure
 
@@ -81,7 +82,10 @@ def _rests(problem: ContactProblem) -> bool:
     p = problem
     i, j = p.pairs[:, 0], p.pairs[:, 1]
     speed = p.motion[j, V] - p.motion[i, V]
-    speed -= np.cross(p.motion[i, S] + p.motion[j, S], p.normal)
+    if p.levers is None:
+        speed -= np.cross(p.motion[i, S] + p.motion[j, S], p.normal)
+    else:
+        speed += by_turning(p.levers, p.motion[i, S], p.motion[j, S])
     if p.branch is not None:
         speed += p.branch[:, [BRANCH]] * (p.normal @ p.flow[:, L].T)
     size = np.sqrt((speed**2).sum(axis=1))

@@ -23,9 +23,16 @@ from numpy.typing import NDArray
 from ..contacts.problem import ContactProblem
 from ..detect.clusters import root_of
 from ..model.columns import (
+    A0_X,
+    A0_Y,
+    A1_X,
+    A1_Y,
     A_0,
     A_1,
+    A_ONE,
+    A_ZERO,
     BRANCH,
+    FLAT_LEVERS,
     INV_MASS,
     INV_SPIN,
     L_X,
@@ -132,7 +139,7 @@ class Passive:
 def _terms(problem: ContactProblem) -> tuple[object, ...]:
     """What powers are made of."""
     p = problem
-    return p.pairs, p.geometry, p.motion, p.forces, p.branch, p.flow, p.extra, p.dt
+    return p.pairs, p.geometry, p.motion, p.forces, p.branch, p.flow, p.extra, p.levers, p.dt
 
 
 @kernel
@@ -174,14 +181,22 @@ def _cluster_of(cluster, i):
 
 
 @kernel
-def _power(c, pairs, geometry, motion, forces, branch, flow, extra):
+def _power(c, pairs, geometry, motion, forces, branch, flow, extra, levers):
     """R . V (W) with Eq. (contact-veloc), the flow of a cell that deforms, and the same of torques; |V|."""
     i, j = pairs[c, 0], pairs[c, 1]
     n0, n1, n2 = geometry[c, N_X], geometry[c, N_Y], geometry[c, N_Z]
-    s0, s1, s2 = motion[i, S_X] + motion[j, S_X], motion[i, S_Y] + motion[j, S_Y], motion[i, S_Z] + motion[j, S_Z]
-    v0 = motion[j, V_X] - motion[i, V_X] - (s1 * n2 - s2 * n1)
-    v1 = motion[j, V_Y] - motion[i, V_Y] - (s2 * n0 - s0 * n2)
-    v2 = motion[j, V_Z] - motion[i, V_Z] - (s0 * n1 - s1 * n0)
+    v0, v1, v2 = motion[j, V_X] - motion[i, V_X], motion[j, V_Y] - motion[i, V_Y], motion[j, V_Z] - motion[i, V_Z]
+    if levers is None:
+        s0, s1, s2 = motion[i, S_X] + motion[j, S_X], motion[i, S_Y] + motion[j, S_Y], motion[i, S_Z] + motion[j, S_Z]
+        v0, v1, v2 = v0 - (s1 * n2 - s2 * n1), v1 - (s2 * n0 - s0 * n2), v2 - (s0 * n1 - s1 * n0)
+    elif levers.shape[1] == FLAT_LEVERS:
+        v0 += levers[c, A1_X] * motion[j, S_Z] - levers[c, A0_X] * motion[i, S_Z]
+        v1 += levers[c, A1_Y] * motion[j, S_Z] - levers[c, A0_Y] * motion[i, S_Z]
+    else:
+        for a in range(3):
+            v0 += levers[c, A_ONE + a] * motion[j, S_X + a] - levers[c, A_ZERO + a] * motion[i, S_X + a]
+            v1 += levers[c, A_ONE + 3 + a] * motion[j, S_X + a] - levers[c, A_ZERO + 3 + a] * motion[i, S_X + a]
+            v2 += levers[c, A_ONE + 6 + a] * motion[j, S_X + a] - levers[c, A_ZERO + 6 + a] * motion[i, S_X + a]
     if branch is not None:
         b = branch[c, BRANCH]
         v0 += b * (flow[X, L_X] * n0 + flow[X, L_Y] * n1 + flow[X, L_Z] * n2)
@@ -199,13 +214,13 @@ def _power(c, pairs, geometry, motion, forces, branch, flow, extra):
 
 
 @kernel
-def _add_up(cluster, pairs, geometry, motion, forces, branch, flow, extra, dt, sums):
+def _add_up(cluster, pairs, geometry, motion, forces, branch, flow, extra, levers, dt, sums):
     """Powers (W) of the contacts of each cluster: their work, what they are to reach, and what is allowed.
 
     To be reached are gaps to close, overlaps to remove, rebound. Allowed is what these explain, and rounding.
     """
     for c in range(len(pairs)):
-        power, speed = _power(c, pairs, geometry, motion, forces, branch, flow, extra)
+        power, speed = _power(c, pairs, geometry, motion, forces, branch, flow, extra, levers)
         to_reach, square = forces[c, R_N] * geometry[c, TO_CLOSE] / dt, 0.0
         for a in range(forces.shape[1]):
             square += forces[c, a] * forces[c, a]
@@ -220,10 +235,10 @@ def _add_up(cluster, pairs, geometry, motion, forces, branch, flow, extra, dt, s
 
 
 @kernel
-def _add_up_work(cluster, pairs, geometry, motion, forces, branch, flow, extra, dt, sums):
+def _add_up_work(cluster, pairs, geometry, motion, forces, branch, flow, extra, levers, dt, sums):
     """The same of velocities without contact forces: their work alone."""
     for c in range(len(pairs)):
-        power, _ = _power(c, pairs, geometry, motion, forces, branch, flow, extra)
+        power, _ = _power(c, pairs, geometry, motion, forces, branch, flow, extra, levers)
         sums[_cluster_of(cluster, pairs[c, 0]), FREE] += power
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contacts.contacts import Contacts, removed_part
+from ..contacts.contacts import removed_part
 from ..detect.co_moving import Frames
 from ..detect.neighbours import Neighbours, WallList
 from ..detect.pairs import PairList
@@ -148,7 +148,7 @@ def unpack(
     if law_table.describe(laws) != kept_laws:
         touching.pop("memory", None)  # it is of those laws
     wall_rows = [slice(int(start), int(stop)) for start, stop in arrays["contact_wall_rows"]]
-    simulation.contacts = Contacts.restore(touching, wall_rows)
+    simulation.contacts = type(simulation.contacts).restore(touching, wall_rows)
     last = {"removed": removed_part(simulation.solver.gap), "slack": simulation.solver.slack} | words["last_solve"]
     simulation.last_solve = SolveReport(**_known(SolveReport, rename(last, FIGURES, notice=False)))
     simulation.tally = Tally(**_known(Tally, rename(words["tally"], FIGURES, notice=False)))

@@ -53,7 +53,10 @@ def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[s
         "external_force": _whole(bodies.external_force, n),
     }
     if full:
-        arrays |= {"velocity_before": velocity_before, "spin_before": _spins(bodies, before, precision)}
+        arrays |= {
+            "velocity_before": velocity_before,
+            "spin_before": _spins(bodies, before, precision, before=simulation.whole),
+        }
         if bodies.flows:
             arrays |= {"peculiar_velocity": bodies.velocity, "peculiar_velocity_before": before[:n, V]}
     if bodies.springs:
@@ -116,6 +119,8 @@ def contacts(simulation: Simulation, *, precision: type) -> Cloud:
         pair, rows.geometry[:count], rows.forces[:count], bodies.position, bodies.radius, point, normal, force, gap,
         status,
     )  # fmt: skip
+    if rows.lever is not None:
+        point[:] = bodies.position[pair[:, 0]] + rows.lever[:count] + (0.5 * rows.gap[:count])[:, None] * normal
     order = by_id(bodies)
     if order is not None:
         place = np.arange(bodies.count + len(bodies.walls), dtype=np.int32)
@@ -124,6 +129,8 @@ def contacts(simulation: Simulation, *, precision: type) -> Cloud:
     data = {"pair": pair, "normal": normal, "gap": gap, "force": force, "status": status}
     if bodies.cell is not None:
         data["image"] = IMAGES[rows.image[:count]].astype(np.int8)
+    if rows.feature is not None:
+        data["feature"] = rows.feature[:count]
     if count and rows.attraction is not None:
         force[:] = rows.force
     if bodies.laws:
@@ -134,10 +141,10 @@ def contacts(simulation: Simulation, *, precision: type) -> Cloud:
     return Cloud(simulation.time, point, data=data)
 
 
-def _spins(bodies: Bodies, motion: Array, precision: type) -> Array:
+def _spins(bodies: Bodies, motion: Array, precision: type, *, before: bool = False) -> Array:
     """Of rows with s; s/r of round grains is rounded at once."""
     if bodies.catalogue is not None:
-        return bodies.spins_of(motion).astype(precision, copy=False)
+        return bodies.spins_of(motion, before=before).astype(precision, copy=False)
     rows = motion[: bodies.count, S]
     return np.divide(rows, bodies.radius[:, None], out=np.empty(rows.shape, precision), casting="same_kind")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ...runtime.barrier import meet, share
 from ...runtime.compiled import kernel
 from ...runtime.simd import SIDE_BY_SIDE, column_of, next_of, read_rows, rows_from, write_rows
-from .friction import collide, push, read_extras, read_forces, scaled
+from .friction import are_strong, collide, push, read_extras, read_forces, scaled
 from .sweeps import apply_force, update
 
 
@@ -18,6 +18,11 @@ def sweep_lanes(first, last, sequence, motion, pairs, geometry, extra, cell, for
     Lanes that share a wall all put back what it was. No such contact moves the cell.
     """
     while first + SIDE_BY_SIDE <= last:
+        if are_strong(extra, sequence, first, SIDE_BY_SIDE):
+            for at in range(first, first + SIDE_BY_SIDE):
+                update(sequence[at], motion, pairs, geometry, extra, cell, forces, dt, rate, opens)
+            first += SIDE_BY_SIDE
+            continue
         c = next_of(sequence, first, SIDE_BY_SIDE)
         i, j = column_of(pairs, c, 0), column_of(pairs, c, 1)
         a, b, new = collide(

@@ -20,6 +20,7 @@ from ...runtime.compiled import kernel
 from ...runtime.simd import SIDE_BY_SIDE, WIDTH, column_of, next_of, read_rows, side_by_side, sum_of, write_rows
 from ..restarts import GO_ON, RESCUE, choose
 from .friction import (
+    are_strong,
     collide,
     drag,
     impulse,
@@ -29,6 +30,7 @@ from .friction import (
     read_extras,
     read_force,
     read_forces,
+    settle,
     shifted,
     write_force,
 )  # fmt: skip
@@ -57,7 +59,7 @@ def update_one(c, beta, motion, pairs, geometry, extra, cell, forces, before, dt
     i, j = pairs[c, 0], pairs[c, 1]
     contact, more, x = row(geometry, c), read_extra(extra, c), read_force(forces, c)
     y = shifted(x, beta, minus(x, read_force(before, c)))
-    a, b, new = collide(row(motion, i), row(motion, j), contact, more, y, cell, dt, rate, opens)
+    a, b, new = settle(row(motion, i), row(motion, j), contact, more, y, cell, dt, rate, opens)
     put_back(motion, i, a)
     put_back(motion, j, b)
     write_force(before, c, new)
@@ -76,7 +78,7 @@ def update_blocks(
     while first < last:
         end, nothing = min(first + block, last), side_by_side(0.0)
         along, change, step, along_b, change_b, step_b = nothing, nothing, nothing, nothing, nothing, nothing
-        while free and first + WIDTH <= end:
+        while free and first + WIDTH <= end and not are_strong(extra, sequence, first, WIDTH):
             a, c, s = update_lanes(
                 first, beta, sequence, motion, pairs, geometry, extra, cell, forces, before, dt, rate, opens
             )

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...contacts.problem import ContactProblem
+from ...model.columns import FLAT_LEVERS
 from ...runtime.barrier import new_meeting
 from ...runtime.compiled import inlined, specialise
 from ...runtime.threads import together, worth
 from . import coloured, extrapolated, measures, sweeps
-from .kinds import CELL, FRICTION, TORQUE, Kind
+from .kinds import CELL, FLAT_LEVER, FRICTION, LEVER, TORQUE, Kind
 
 Array = NDArray[np.float64]
 
@@ -40,6 +41,8 @@ def make_kernels(kind: Kind) -> Kernels:
 
 def kind_of(problem: ContactProblem) -> Kind:
     """By the columns that its contacts have."""
+    if problem.levers is not None:
+        return FLAT_LEVER if problem.levers.shape[1] == FLAT_LEVERS else LEVER
     if problem.extra is not None:
         return TORQUE
     return FRICTION if problem.branch is None else CELL

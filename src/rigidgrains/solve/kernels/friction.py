@@ -61,6 +61,18 @@ def collide(a, b, contact, extra, old, cell, dt, rate, opens):
 
 
 @inlined
+def settle(a, b, contact, extra, old, cell, dt, rate, opens):
+    """The same for one contact alone, where several in lanes may have to leave it to this."""
+    return collide(a, b, contact, extra, old, cell, dt, rate, opens)
+
+
+@inlined
+def are_strong(extra, sequence, first, number):
+    """Whether some of the contacts in turn cannot be taken in lanes."""
+    return False
+
+
+@inlined
 def asked(a, b, contact, extra, old, cell, rate):
     """The force that the law asks for, from the present one and the velocities."""
     return one.shock_force(old, velocity(a, b, contact, extra, cell), contact, rate, False)

@@ -3,6 +3,7 @@
     friction : between bodies, and no more
     cell     : in a cell that deforms; its velocity gradient L adds branch * L n to V, forces change L where it is free
     torque   : contacts that resist rolling and twisting or rebound sideways, in a cell that deforms or not
+    lever    : of grains of any shape, with a lever to each contact; flat_lever : the same in 2D
 
 What varies from kind to kind:
 
@@ -10,6 +11,8 @@ What varies from kind to kind:
     read_force, read_forces, write_force : R_n, R_t (3), and Q (3) with torques
     velocity(a, b, contact, extra, cell) : V_n and V_t (3), less what is to be reached
     collide     : velocity, law, push, and again for the torque: bodies and forces after them
+    settle      : the same for a contact alone; are_strong : whether some contacts must not be taken in lanes
+    moved       : with levers, V_t that a unit impulse along n adds; is_strong : whether that is much
     asked       : the forces alone, all from the same velocities
     push(a, b, contact, extra, p) : both bodies after an impulse
     drag(cell, contact, extra, p) : the cell after an impulse
@@ -24,13 +27,13 @@ from types import ModuleType
 from typing import Any
 
 from ...runtime.compiled import inlined, specialise
-from . import cell, friction, torque
+from . import cell, flat_lever, friction, lever, torque
 
 ROLES = (
     "read_extra", "read_extras", "read_force", "read_forces", "write_force", "velocity", "push", "drag", "impulse",
-    "minus", "scaled", "shifted", "square", "dot",
+    "minus", "scaled", "shifted", "square", "dot", "moved", "is_strong", "are_strong",
 )  # fmt: skip
-COMPOSED = "over_mass", "force_power", "power", "collide", "asked"  # they call the others, by these names
+COMPOSED = "over_mass", "force_power", "power", "collide", "asked", "settle"  # they call the others, by these names
 
 
 @dataclass(frozen=True)
@@ -45,10 +48,13 @@ class Kind:
 
     def given(self) -> dict[str, Any]:
         """The functions by the names that loops have for them."""
-        own = {role: getattr(self.module, role, None) or getattr(friction, role) for role in (*ROLES, *COMPOSED)}
+        own: dict[str, Any] = {
+            role: getattr(self.module, role, getattr(friction, role, None)) for role in (*ROLES, *COMPOSED)
+        }
         for text in COMPOSED:
             own[text] = specialise(own[text].py_func, self.name, own, inlined)
         return own
 
 
 FRICTION, CELL, TORQUE = Kind(friction), Kind(cell), Kind(torque)
+LEVER, FLAT_LEVER = Kind(lever), Kind(flat_lever)

@@ -10,7 +10,7 @@ import math
 
 from ...laws.contact import put_back, row
 from ...runtime.prefetch import prefetch
-from .friction import collide, drag, impulse, minus, push, read_extra, read_force, scaled, square, write_force
+from .friction import drag, impulse, minus, push, read_extra, read_force, scaled, settle, square, write_force
 
 AHEAD = 8  # contacts: in so many updates memory answers
 
@@ -22,7 +22,7 @@ def update(c, motion, pairs, geometry, extra, cell, forces, dt, rate, opens):
     """
     i, j = pairs[c, 0], pairs[c, 1]
     contact, more, old = row(geometry, c), read_extra(extra, c), read_force(forces, c)
-    a, b, new = collide(row(motion, i), row(motion, j), contact, more, old, cell, dt, rate, opens)
+    a, b, new = settle(row(motion, i), row(motion, j), contact, more, old, cell, dt, rate, opens)
     write_force(forces, c, new)
     put_back(motion, i, a)
     put_back(motion, j, b)
@@ -78,7 +78,7 @@ def stored_sweep(motion, pairs, geometry, extra, cell, forces, dt):
             a = row(motion, i)
         j = pairs[c, 1]
         contact, more, old = row(geometry, c), read_extra(extra, c), read_force(forces, c)
-        a, b, new = collide(a, row(motion, j), contact, more, old, cell, dt, rate, False)
+        a, b, new = settle(a, row(motion, j), contact, more, old, cell, dt, rate, False)
         write_force(forces, c, new)
         put_back(motion, j, b)
         drag(cell, contact, more, impulse(new, old, dt))
@@ -105,7 +105,7 @@ def survey(motion, pairs, geometry, extra, cell, forces, dt, epsilon, delta):
     unsettled, total = 0, 0.0
     for c in range(len(pairs)):
         a, b, old = row(motion, pairs[c, 0]), row(motion, pairs[c, 1]), read_force(forces, c)
-        _, _, new = collide(a, b, row(geometry, c), read_extra(extra, c), old, cell, dt, rate, False)
+        _, _, new = settle(a, b, row(geometry, c), read_extra(extra, c), old, cell, dt, rate, False)
         if not math.sqrt(square(minus(new, old))) <= epsilon * math.sqrt(square(new)) + delta:
             unsettled += 1
         total += math.sqrt(square(old))
@@ -120,7 +120,7 @@ def parallel_sweep(before, cell_before, motion, pairs, geometry, extra, cell, fo
     for c in range(len(pairs)):
         i, j = pairs[c, 0], pairs[c, 1]
         contact, more, old = row(geometry, c), read_extra(extra, c), read_force(forces, c)
-        _, _, new = collide(row(before, i), row(before, j), contact, more, old, cell_before, dt, rate, False)
+        _, _, new = settle(row(before, i), row(before, j), contact, more, old, cell_before, dt, rate, False)
         write_force(forces, c, new)
         a, b = push(row(motion, i), row(motion, j), contact, more, impulse(new, old, dt))
         put_back(motion, i, a)

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from ...contacts.problem import ContactProblem
 from ...model.columns import ALL, BRANCH, INV_M, INV_M_ALL, INV_MASS, INV_SPIN, S_X, S_Y, V_Z, L, Z
+from ...model.turning import lever_matrices
 from ..kernels.factory import kernels_for
 from .problem import GlobalProblem, Info, LocalProblem
 
@@ -87,18 +88,22 @@ def forces(problem: ContactProblem, r: Array, dimension: int) -> Array:
 
 
 def _contact_rows(problem: ContactProblem, dimension: int) -> sparse.csc_array:
-    """(6 bodies, d c): its transpose takes v and s of all bodies to contact velocities V = v1 - v0 - (s0 + s1) x n.
+    """(6 bodies, d c): its transpose takes v and s of all bodies to contact velocities V = v1 - v0 - (s0 + s1) x n,
+    with levers V = v1 - v0 + A1 s1 - A0 s0.
 
     H of Eqs. (RgRcon) and (VconVg), with the bodies that cannot move.
     """
     frame = frames(problem.normal, dimension)
-    turning = np.stack([np.zeros_like(frame[:, 0]), -frame[:, 2], frame[:, 1]], axis=1)  # -(s x n) in the frame
+    turning = [np.stack([np.zeros_like(frame[:, 0]), -frame[:, 2], frame[:, 1]], axis=1)] * 2  # -(s x n) in the frame
+    if problem.levers is not None:
+        zero, one = np.einsum("cda,csab->scdb", frame, lever_matrices(problem.levers))
+        turning = [-zero, one]
     c, d = np.arange(problem.count), np.arange(dimension)
     columns = np.broadcast_to((dimension * c[:, None] + d)[:, :, None], (problem.count, dimension, 3))
     rows, places, values = [], [], []
     for side, sign in ((0, -1.0), (1, 1.0)):
         first = 6 * problem.pairs[:, side].astype(np.int64)[:, None, None]
-        for offset, share in ((0, sign * frame), (3, turning)):
+        for offset, share in ((0, sign * frame), (3, turning[side])):
             rows.append(np.broadcast_to(first + offset + np.arange(3), columns.shape).ravel())
             places.append(columns.ravel())
             values.append(share[:, :dimension].ravel())
