@@ -82,7 +82,10 @@ def choose(trajectory: Trajectory, frames: int | str) -> Sequence[int]:
 
 @dataclass
 class Job:
-    """What a room needs to write: frames to read, names to write to; notes : lines about what the format cannot hold."""
+    """What a room needs to write: frames to read, names to write to.
+
+    notes : lines about what the format cannot hold
+    """
 
     trajectory: Trajectory
     chosen: Sequence[int]

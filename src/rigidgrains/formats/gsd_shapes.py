@@ -105,6 +105,7 @@ def _collect(job: Job, *, rounded: bool) -> Array:
 
 def _keys(frame: Frame, rounded: bool) -> Array:
     """(n, 3) material, shape and radius (m), or where sizes are rounded its logarithm in steps."""
+    assert frame.shape is not None
     radius = np.asarray(frame.radius, float)
     size = np.rint(np.log(radius) / ROUND) if rounded else radius
     return np.column_stack([frame.material, frame.shape, size])

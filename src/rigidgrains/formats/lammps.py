@@ -78,7 +78,8 @@ def _grains(frame: Frame) -> Columns:
 
 def beads(frame: Frame, columns: Columns) -> tuple[Columns, str]:
     """Rows of single spheres, in the order of grains, with the column mol; and what has to be said of other shapes."""
-    assert frame.catalogue is not None and frame.shape is not None
+    assert frame.catalogue is not None
+    assert frame.shape is not None
     shapes = frame.catalogue.shapes
     clump = np.array([all(len(part.vertices) == 1 for part in shape.parts) for shape in shapes])
     count = np.where(clump, [len(shape.parts) for shape in shapes], 1)[frame.shape]
@@ -101,7 +102,11 @@ def beads(frame: Frame, columns: Columns) -> tuple[Columns, str]:
     if len(row) > len(frame):
         out["id"] = np.arange(1, len(row) + 1)
     other = int((~clump)[frame.shape].sum())
-    note = f"{other} grains are neither spheres nor clumps of spheres: LAMMPS gets spheres of equal volume" if other else ""
+    note = (
+        f"{other} grains are neither spheres nor clumps of spheres: LAMMPS gets spheres of equal volume"
+        if other
+        else ""
+    )
     rest = {name: column for name, column in out.items() if name != "id"}
     return {"id": out["id"], "mol": frame.id[row] + 1, **rest}, note
 

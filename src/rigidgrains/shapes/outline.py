@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -18,7 +19,8 @@ SAME = 1e-7  # of the size: points closer than this are one
 class Piece:
     """A straight piece (radius 0) or an arc, run through counterclockwise around its part.
 
-    start, end : (2,) m; centre : (2,) m, of an arc; begin, sweep : rad, where an arc starts and how far it goes, <= 2 pi
+    start, end    : (2,) m; centre : (2,) m, of an arc
+    begin, sweep  : rad, where an arc starts and how far it goes, at most 2 pi
     """
 
     start: Array
@@ -95,7 +97,7 @@ def _rim(part: Part) -> Iterator[Piece]:
 def _split(piece: Piece, others: Sequence[Piece]) -> list[Piece]:
     """The piece, cut wherever another meets it."""
     cuts = sorted({0.0, 1.0} | {t for other in others for t in _meetings(piece, other) if 1e-12 < t < 1.0 - 1e-12})
-    return [piece.between(a, b) for a, b in zip(cuts, cuts[1:]) if b - a > 1e-12]
+    return [piece.between(a, b) for a, b in pairwise(cuts) if b - a > 1e-12]
 
 
 def _meetings(piece: Piece, other: Piece) -> list[float]:

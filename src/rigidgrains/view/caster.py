@@ -65,8 +65,8 @@ def cast(solids: Solids, low: Array, step: float, width: int, height: int, *, gr
     if solids.shaped is not None:
         _cast_shapes(solids.shaped, low, step, image, depth)
     _spheres(*_front_first(tips, tip_radius, tip_colour), low, step, LIGHT, image, depth)
-    _tubes(_plain(solids.start), _plain(solids.end), _plain(solids.thickness), _plain(solids.tint), 0.5, low, step, LIGHT,
-           image, depth)  # fmt: skip
+    _tubes(_plain(solids.start), _plain(solids.end), _plain(solids.thickness), _plain(solids.tint), 0.5, low, step,
+           LIGHT, image, depth)  # fmt: skip
     seen = np.isfinite(depth)
     if seen.any():
         near, far = float(depth[seen].max()), float(depth[seen].min())

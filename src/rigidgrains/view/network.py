@@ -69,7 +69,7 @@ def network(frame: Frame) -> Network:
 
 
 def _through_points(frame: Frame, carrying: Array) -> Network:
-    """From centre to contact point to centre; a line through a face of the cell ends at the point, once on each side."""
+    """From centre to contact point to centre; through a face of the cell as two lines that end at the point."""
     contacts, position = frame.contacts, home(frame)
     first, second = contacts.pair[carrying].T
     way = contacts.point[carrying] - frame.position[first]

@@ -45,10 +45,16 @@ class Pieces:
 
 
 def shape_pieces(
-    catalogue: Catalogue, shape: Array, position: Array, radius: Array, orientation: Array, colour: Array, camera: Camera
+    catalogue: Catalogue,
+    shape: Array,
+    position: Array,
+    radius: Array,
+    orientation: Array,
+    colour: Array,
+    camera: Camera,
 ) -> Pieces:
     """What can be seen of grains; position (n, 3) m, radius (n,) m, orientation (n, 4), colour (n, 3)."""
-    spheres, tubes, faces = [_none(3, 0, 3)], [_none(3, 3, 0, 3)], []
+    spheres, tubes, faces = [_none(3, 0, 3)], [_none(3, 3, 0, 3)], [(np.zeros((0, 1, 3)), *_none(3, 3))]
     centre = camera.project(position)
     for rows, parts in by_shape(catalogue, shape):
         turn = camera.rows @ matrices(orientation[rows])
@@ -58,12 +64,23 @@ def shape_pieces(
                 spheres.append(grains.spheres())
                 tubes.append(grains.tubes())
             faces += grains.faces()
-    ball, bar = [[np.concatenate(some) for some in zip(*kind)] for kind in (spheres, tubes)]
-    counts = [np.full(len(corners), corners.shape[1]) for corners, _, _ in faces]
-    corners = np.concatenate([np.zeros((0, 3)), *(some.reshape(-1, 3) for some, _, _ in faces)])
-    first = np.concatenate([[0], np.cumsum(np.concatenate([np.zeros(0, np.int64), *counts]))]).astype(np.int64)
-    normal, paint = (np.concatenate([np.zeros((0, 3)), *(face[k] for face in faces)]) for k in (1, 2))
-    return Pieces(*ball, *bar, corners, first, normal, paint)
+    centre, reach, colour = (np.concatenate(some) for some in zip(*spheres))
+    start, end, thickness, tint = (np.concatenate(some) for some in zip(*tubes))
+    loops, normals, paints = zip(*faces)
+    counts = np.concatenate([np.full(len(corners), corners.shape[1]) for corners in loops])
+    return Pieces(
+        centre=centre,
+        radius=reach,
+        colour=colour,
+        start=start,
+        end=end,
+        thickness=thickness,
+        tint=tint,
+        corners=np.concatenate([corners.reshape(-1, 3) for corners in loops]),
+        first=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        normal=np.concatenate(normals),
+        paint=np.concatenate(paints),
+    )
 
 
 class _Placed:

@@ -23,7 +23,7 @@ def live_head(
     title: str, dimension: int, gravity: Array, source: str, contacts: bool, catalogue: Catalogue | None = None,
     count: int = 0,
 ) -> dict[str, Any]:  # fmt: skip
-    """Words of a page whose frames come later; source: "run" or "file"; catalogue, count: shapes and number of grains."""
+    """Words of a page whose frames come later; source: "run" or "file"; count: number of grains."""
     return shape_words(catalogue, count) | {
         "title": title,
         "dimension": dimension,
