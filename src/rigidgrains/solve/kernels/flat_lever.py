@@ -6,20 +6,12 @@ from ...laws import contact as one
 from ...model.columns import A0_X, A0_Y, A1_X, A1_Y, FLAT_LEVERS, FLAT_STRONG, FLAT_WT_X, FLAT_WT_Y, N_X, N_Y, N_Z
 from ...runtime.compiled import inlined
 from ...runtime.simd import read_rows
-from .lever import asked, collide, settle
+from .lever import asked, collide, settle, strong_force
 
 __all__ = (
-    "are_strong",
-    "asked",
-    "collide",
-    "is_strong",
-    "moved",
-    "push",
-    "read_extra",
-    "read_extras",
-    "settle",
-    "velocity",
-)
+    "are_strong", "asked", "collide", "is_strong", "moved", "push", "read_extra", "read_extras", "settle",
+    "strong_force", "velocity",
+)  # fmt: skip
 
 
 @inlined

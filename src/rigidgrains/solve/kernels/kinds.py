@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from ...runtime.compiled import inlined, specialise
+from ...runtime.compiled import inlined, law, specialise
 from . import cell, flat_lever, friction, lever, torque
 
 ROLES = (
@@ -34,6 +34,7 @@ ROLES = (
     "minus", "scaled", "shifted", "square", "dot", "moved", "is_strong", "are_strong",
 )  # fmt: skip
 COMPOSED = "over_mass", "force_power", "power", "collide", "asked", "settle"  # they call the others, by these names
+CALLED = "strong_force"  # so do these, but rarely: a call is good enough
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,10 @@ class Kind:
     def given(self) -> dict[str, Any]:
         """The functions by the names that loops have for them."""
         own: dict[str, Any] = {
-            role: getattr(self.module, role, getattr(friction, role, None)) for role in (*ROLES, *COMPOSED)
+            role: getattr(self.module, role, getattr(friction, role, None)) for role in (*ROLES, CALLED, *COMPOSED)
         }
+        if own[CALLED] is not None:
+            own[CALLED] = specialise(own[CALLED].py_func, self.name, own, law)
         for text in COMPOSED:
             own[text] = specialise(own[text].py_func, self.name, own, inlined)
         return own

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...laws import contact as one
 from ...laws.split import GLUED, general, split_force, tangents
 from ...model.columns import A_ONE, A_ZERO, LEVERS, MU, N_X, N_Y, N_Z, STRONG, TO_CLOSE, WT_X, WT_Y, WT_Z
-from ...runtime.compiled import inlined
+from ...runtime.compiled import inlined, law
 from ...runtime.simd import read_rows
 from .friction import impulse
 
@@ -112,31 +112,36 @@ def are_strong(extra, sequence, first, number):
 def settle(a, b, contact, extra, old, cell, dt, rate, opens):
     """One contact: the general law where the coupling is strong and the split law might go round in circles."""
     if is_strong(extra) and not opens:
-        n_x, n_y, n_z = contact[N_X], contact[N_Y], contact[N_Z]
-        t_x, t_y, t_z, u_x, u_y, u_z = tangents(n_x, n_y, n_z)
-        # M_c^-1: what unit impulses do to bodies at rest
-        c, d = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, a[6], a[7]), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, b[6], b[7])
-        e, f = push(c, d, contact, extra, (1.0, 0.0, 0.0, 0.0))
-        w_nn, x, y, z = velocity(e, f, contact, extra, cell)
-        w_n1, w_n2 = x * t_x + y * t_y + z * t_z, x * u_x + y * u_y + z * u_z
-        e, f = push(c, d, contact, extra, (0.0, t_x, t_y, t_z))
-        _, x, y, z = velocity(e, f, contact, extra, cell)
-        w_11, w_12 = x * t_x + y * t_y + z * t_z, x * u_x + y * u_y + z * u_z
-        e, f = push(c, d, contact, extra, (0.0, u_x, u_y, u_z))
-        _, x, y, z = velocity(e, f, contact, extra, cell)
-        w_22 = x * u_x + y * u_y + z * u_z
-        # U: the present velocity without the contact's own force
-        v_n, x, y, z = velocity(a, b, contact, extra, cell)
-        v_1, v_2 = x * t_x + y * t_y + z * t_z, x * u_x + y * u_y + z * u_z
-        r_1, r_2 = old[1] * t_x + old[2] * t_y + old[3] * t_z, old[1] * u_x + old[2] * u_y + old[3] * u_z
-        u = (
-            v_n - dt * (w_nn * old[0] + w_n1 * r_1 + w_n2 * r_2),
-            v_1 - dt * (w_n1 * old[0] + w_11 * r_1 + w_12 * r_2),
-            v_2 - dt * (w_n2 * old[0] + w_12 * r_1 + w_22 * r_2),
-        )
-        w = w_nn, w_n1, w_n2, w_11, w_12, w_22
-        r_n, r_1, r_2 = general(contact[TO_CLOSE], u, w, min(contact[MU], GLUED), dt)
-        new = r_n, r_1 * t_x + r_2 * u_x, r_1 * t_y + r_2 * u_y, r_1 * t_z + r_2 * u_z
+        new = strong_force(a, b, contact, extra, old, cell, dt)
         a, b = push(a, b, contact, extra, impulse(new, old, dt))
         return a, b, new
     return collide(a, b, contact, extra, old, cell, dt, rate, opens)
+
+
+@law
+def strong_force(a, b, contact, extra, old, cell, dt):
+    """R_n and R_t (3) of the general law."""
+    t_x, t_y, t_z, u_x, u_y, u_z = tangents(contact[N_X], contact[N_Y], contact[N_Z])
+    # M_c^-1: what unit impulses do to bodies at rest
+    c, d = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, a[6], a[7]), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, b[6], b[7])
+    e, f = push(c, d, contact, extra, (1.0, 0.0, 0.0, 0.0))
+    w_nn, x, y, z = velocity(e, f, contact, extra, cell)
+    w_n1, w_n2 = x * t_x + y * t_y + z * t_z, x * u_x + y * u_y + z * u_z
+    e, f = push(c, d, contact, extra, (0.0, t_x, t_y, t_z))
+    _, x, y, z = velocity(e, f, contact, extra, cell)
+    w_11, w_12 = x * t_x + y * t_y + z * t_z, x * u_x + y * u_y + z * u_z
+    e, f = push(c, d, contact, extra, (0.0, u_x, u_y, u_z))
+    _, x, y, z = velocity(e, f, contact, extra, cell)
+    w_22 = x * u_x + y * u_y + z * u_z
+    # U: the present velocity without the contact's own force
+    v_n, x, y, z = velocity(a, b, contact, extra, cell)
+    v_1, v_2 = x * t_x + y * t_y + z * t_z, x * u_x + y * u_y + z * u_z
+    r_1, r_2 = old[1] * t_x + old[2] * t_y + old[3] * t_z, old[1] * u_x + old[2] * u_y + old[3] * u_z
+    u = (
+        v_n - dt * (w_nn * old[0] + w_n1 * r_1 + w_n2 * r_2),
+        v_1 - dt * (w_n1 * old[0] + w_11 * r_1 + w_12 * r_2),
+        v_2 - dt * (w_n2 * old[0] + w_12 * r_1 + w_22 * r_2),
+    )
+    w = w_nn, w_n1, w_n2, w_11, w_12, w_22
+    r_n, r_1, r_2 = general(contact[TO_CLOSE], u, w, min(contact[MU], GLUED), dt)
+    return r_n, r_1 * t_x + r_2 * u_x, r_1 * t_y + r_2 * u_y, r_1 * t_z + r_2 * u_z
