@@ -115,9 +115,11 @@ def _corners(part: Part) -> list[tuple[int, Array, list[Array]]]:
     after = {(loop[k - 1], v): f for f, loop in enumerate(part.faces) for k, v in enumerate(loop)}
     corners = []
     for vertex in range(len(part.vertices)):
-        ring = [next(f for f, loop in enumerate(part.faces) if vertex in loop)]
-        while (face := after[vertex, before[vertex, ring[-1]]]) != ring[0]:
+        face = next(f for f, loop in enumerate(part.faces) if vertex in loop)
+        ring: list[int] = []
+        while face not in ring:
             ring.append(face)
+            face = after[vertex, before[vertex, face]]
         around = [part.normals[face] for face in ring]
         middle = np.sum(around, axis=0)
         corners.append((vertex, middle / np.linalg.norm(middle), around))

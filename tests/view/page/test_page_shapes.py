@@ -124,7 +124,7 @@ def test_a_grain_is_picked_by_its_shape_not_by_its_sphere(page):
     marked = picture(page)
     page.keyboard.press("Escape")
     changed = np.argwhere(np.abs(picture(page) - marked).sum(axis=2) > 40)[:, ::-1]
-    middle, reach = places(page, frame.position[[k]])[0], np.linalg.norm(on - places(page, frame.position[[k]])[0])
+    middle, reach = places(page, frame.position[[k]])[0], np.linalg.norm(off - places(page, frame.position[[k]])[0])
     assert len(changed) > 50
     assert np.linalg.norm(changed - middle, axis=1).max() < 2.0 * reach  # it alone
     page.mouse.click(*off)
