@@ -8,7 +8,7 @@ import gsd.hoomd
 import numpy as np
 import pytest
 import vtk
-from support.shapes import FLAT, SOLID, shaped, still_file
+from support.shaped_frames import FLAT, SOLID, shaped, still_file
 from vtk.util.numpy_support import vtk_to_numpy
 
 import rigidgrains as rg

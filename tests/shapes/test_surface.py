@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from support.shapes import FLAT, SOLID
+from support.shaped_frames import FLAT, SOLID
 
 from rigidgrains.shapes import build
 from rigidgrains.shapes.catalogue import Catalogue

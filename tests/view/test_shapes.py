@@ -12,7 +12,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.transforms import Affine2D
 from support.builders import grains
 from support.pictures import pixels, probe, still
-from support.shapes import FLAT, SOLID, shaped
+from support.shaped_frames import FLAT, SOLID, shaped
 
 from rigidgrains import Frame, draw_packing
 from rigidgrains.model.bodies import Bodies

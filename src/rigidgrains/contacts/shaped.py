@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..detect.colours import COLOURS, Colouring
 from ..detect.neighbours import Neighbours
 from ..detect.point_colours import number_within
-from ..detect.point_columns import FOUND_GAP, FOUND_N, FOUND_POINT
+from ..detect.point_columns import FOUND_GAP, FOUND_N, FOUND_POINT, WITH_0, WITH_1
 from ..detect.points import PointCandidates
 from ..detect.wall_points import WallPoints
 from ..laws.rows import arrange
@@ -52,7 +52,7 @@ class ShapedContacts(Contacts):
         """Make the contact rows of this step and carry the forces over by the features of each pair; see `Contacts`."""
         part, left = removed_part(gap), slack * bodies.mean_radius if slack else 0.0
         old, old_body = (self.forces, self.feature, self.lever, self.memory), self._bodies(bodies)
-        self._place(bodies, candidates, part, left)
+        self._place(bodies, candidates, dt, part, left)
         self._carry(bodies, old, old_body)
         self.colouring = self._paint(bodies, candidates) if candidates.coloured else None
         self.attraction = None
@@ -66,7 +66,7 @@ class ShapedContacts(Contacts):
             body[some, 1] = bodies.count + w
         return body
 
-    def _place(self, bodies: Bodies, candidates: PointCandidates, part: float, left: float) -> None:
+    def _place(self, bodies: Bodies, candidates: PointCandidates, dt: float, part: float, left: float) -> None:
         """Bodies, normals, gaps, friction, levers and masses of the rows."""
         n, walls, found = bodies.count, candidates.walls, candidates.found
         if candidates.coloured:  # the points of a grain in different colours
@@ -93,15 +93,16 @@ class ShapedContacts(Contacts):
             geometry[rows, N], geometry[rows, GAP], sink[rows] = near.normal, near.gap, near.sink
             geometry[rows, MU] = bodies.friction[wall.material, bodies.material[near.owner]]
             point[rows] = near.lever + near.radius[:, None] * near.normal
-        g = geometry[:, GAP]
-        geometry[:, TO_CLOSE] = (
-            np.where(g > 0.0, g, part * np.minimum(g + left, 0.0)) + sink
-        )  # Eq. (gpos) where part = 0
         between = len(found)
         other = np.zeros((self.count, 3))
         i, j = pairs[:between].T
         away = bodies.position[j] - bodies.position[i] + bodies.shifts[candidates.image]
-        other[:between] = point[:between] + g[:between, None] * geometry[:between, N] - away
+        other[:between] = point[:between] + found[:, [FOUND_GAP]] * found[:, FOUND_N] - away
+        sink[:between] = _sink(bodies, i, j, point[:between], other[:between], found, dt)
+        g = geometry[:, GAP]
+        geometry[:, TO_CLOSE] = (
+            np.where(g > 0.0, g, part * np.minimum(g + left, 0.0)) + sink
+        )  # Eq. (gpos) where part = 0
         levers = self._work.take("levers", self.count, FLAT_LEVERS if bodies.dimension == 2 else LEVERS)
         fill = fill_flat_levers if bodies.dimension == 2 else fill_levers
         what = n, pairs, point, other, spin_matrices(bodies), bodies.motion, geometry, levers
@@ -144,6 +145,18 @@ class ShapedContacts(Contacts):
             alone.append(np.full(len(sizes[-1]), wall.guided))
         start = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
         return Colouring.of(np.arange(self.count, dtype=np.int32), start, np.concatenate(alone))
+
+
+def _sink(bodies: Bodies, i: Any, j: Any, lever: Array, other: Array, found: Array, dt: float) -> Array:
+    """(p,) m, <= 0, how much points that glide along a side that turns would sink into it within the step.
+
+    Normals are fixed within a step, and n of a side of body k turns by w_k x n: the gap changes by (w_k x n) . V_t dt^2
+    at second order. What opens it is left out.
+    """
+    spin, velocity, n = bodies.spin, bodies.velocity, found[:, FOUND_N]
+    v = velocity[j] + np.cross(spin[j], other) - velocity[i] - np.cross(spin[i], lever)
+    closing = [np.einsum("pa,pa->p", np.cross(spin[k], n), v) for k in (i, j)]
+    return dt**2 * np.minimum(np.minimum(found[:, WITH_0] * closing[0], found[:, WITH_1] * closing[1]), 0.0)
 
 
 def _sorted(wall: WallPoints, order: Any) -> WallPoints:

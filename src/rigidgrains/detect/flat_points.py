@@ -7,8 +7,19 @@ import numpy as np
 from ..model.columns import X, Y
 from ..runtime.compiled import kernel, law
 from ..shapes.flat_manifold import GAP as FLAT_GAP
-from ..shapes.flat_manifold import NORMAL_X, NORMAL_Y, P_X, P_Y, POINT_X, POINT_Y, flat_manifold, place_part
-from .point_columns import FOUND_GAP, FOUND_N_X, FOUND_N_Y, FOUND_N_Z, FOUND_X, FOUND_Y, FOUND_Z, feature_of
+from ..shapes.flat_manifold import N_X, N_Y, NORMAL_X, NORMAL_Y, P_X, P_Y, POINT_X, POINT_Y, flat_manifold, place_part
+from .point_columns import (
+    FOUND_GAP,
+    FOUND_N_X,
+    FOUND_N_Y,
+    FOUND_N_Z,
+    FOUND_X,
+    FOUND_Y,
+    FOUND_Z,
+    WITH_0,
+    WITH_1,
+    feature_of,
+)
 
 
 @kernel
@@ -28,7 +39,7 @@ def place_sides(first, last, table, shape, scale, angle, start, sides):
 
 
 @law
-def _write(count, i, j, at, a, b, p, points, ids, pairs, images, found, features):
+def _write(count, i, j, at, a, b, p, with_0, with_1, points, ids, pairs, images, found, features):
     """Keep a point, if there is room for it."""
     if count < len(pairs):
         pairs[count, 0], pairs[count, 1], images[count] = i, j, at
@@ -39,7 +50,17 @@ def _write(count, i, j, at, a, b, p, points, ids, pairs, images, found, features
         )
         found[count, FOUND_N_X], found[count, FOUND_N_Y] = points[p, NORMAL_X], points[p, NORMAL_Y]
         found[count, FOUND_N_Z], found[count, FOUND_GAP] = 0.0, points[p, FLAT_GAP]
+        found[count, WITH_0], found[count, WITH_1] = with_0, with_1
         features[count] = feature_of(a, b, ids[p])
+
+
+@law
+def _is_normal(sides, a, count, n_x, n_y):
+    """1 where n is the normal of a side of a part, else 0."""
+    for k in range(a, a + count):
+        if sides[k, N_X] == n_x and sides[k, N_Y] == n_y:
+            return 1.0
+    return 0.0
 
 
 @kernel
@@ -74,9 +95,16 @@ def find_flat_points(
                             sides, a, count_a, scale[i] * table.radius[part_a], b, count_b,
                             scale[j] * table.radius[part_b], dx, dy, near, points, ids, 0,
                         )  # fmt: skip
+                    with_0, with_1 = 0.0, 0.0
+                    if made > 0:
+                        n_x, n_y = points[0, NORMAL_X], points[0, NORMAL_Y]
+                        with_0 = _is_normal(sides, a, count_a, n_x, n_y)
+                        with_1 = _is_normal(sides, b, count_b, -n_x, -n_y)
                     for p in range(made):
                         own, other = part_a - table.part_start[shape[i]], part_b - table.part_start[shape[j]]
-                        _write(count, i, j, at, own, other, p, points, ids, pairs, images, found, features)
+                        _write(
+                            count, i, j, at, own, other, p, with_0, with_1, points, ids, pairs, images, found, features
+                        )
                         count += 1
                     b += count_b + 1
                 a += count_a + 1

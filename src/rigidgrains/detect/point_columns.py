@@ -9,8 +9,10 @@ from ..runtime.compiled import law
 from ..shapes.clip import FEATURE
 from ..shapes.flat_manifold import SPAN
 
-# Columns of `found`: place from the centre of body 0, half-way between the surfaces (m); n; gap (m)
-FOUND_X, FOUND_Y, FOUND_Z, FOUND_N_X, FOUND_N_Y, FOUND_N_Z, FOUND_GAP = range(7)
+# Columns of `found`: place from the centre of body 0, half-way between the surfaces (m); n; gap (m); whether n turns
+# along with body 0, as that of a side of it, and with body 1 (1 or 0)
+FOUND_X, FOUND_Y, FOUND_Z, FOUND_N_X, FOUND_N_Y, FOUND_N_Z, FOUND_GAP, WITH_0, WITH_1 = range(9)
+FOUND = 9
 FOUND_POINT, FOUND_N = slice(FOUND_X, FOUND_Z + 1), slice(FOUND_N_X, FOUND_N_Z + 1)
 
 PARTS = 128  # a shape has at most so many parts

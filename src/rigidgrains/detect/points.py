@@ -25,7 +25,7 @@ from .candidates import BLOW, MARGIN, UNSEEN, relative_speed
 from .flat_points import find_flat_points, place_sides
 from .neighbours import Neighbours
 from .point_colours import by_colour
-from .point_columns import FOUND_GAP
+from .point_columns import FOUND, FOUND_GAP
 from .solid_points import find_solid_points, place_centres
 from .wall_points import WallPoints, near_wall
 
@@ -60,7 +60,7 @@ class Reach:
 class PointCandidates:
     """Contact points of a step, in the order of their rows.
 
-    pairs : (p, 2) grains; image : (p,) code of the image of the second; found : (p, 7) see point_columns.py
+    pairs : (p, 2) grains; image : (p,) code of the image of the second; found : (p, 9) see point_columns.py
     feature : (p,) what tells points of a pair apart
     walls : points near each wall; near : all vertices of listed grains; builds : number of the lists
     sizes : rows of each colour in turn; numbers : colours for one colour of pairs; coloured : whether there are any
@@ -175,7 +175,7 @@ def _search(
             tables = (
                 np.empty((room, 2), np.int32),
                 np.empty(room, np.int8),
-                np.empty((room, 7)),
+                np.empty((room, FOUND)),
                 np.empty(room, np.int64),
             )
             count = (find_flat_points if flat else find_solid_points)(begin, end, *what, *own, *tables)

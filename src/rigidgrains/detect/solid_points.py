@@ -5,8 +5,9 @@ from __future__ import annotations
 from ..model.columns import X, Y, Z
 from ..model.turning import rotation
 from ..runtime.compiled import kernel
+from ..shapes.clip import FEATURE, VERTEX
 from ..shapes.solid_manifold import find_pair
-from .point_columns import feature_of
+from .point_columns import WITH_0, WITH_1, feature_of
 
 
 @kernel
@@ -57,6 +58,9 @@ def find_solid_points(
                     )
                     for p in range(count, min(count + made, len(pairs))):
                         pairs[p, 0], pairs[p, 1], images[p] = i, j, at
+                        # n turns with a face or an edge, not with a vertex
+                        found[p, WITH_0] = 0.0 if 0 < features[p] // FEATURE < VERTEX else 1.0
+                        found[p, WITH_1] = 0.0 if 0 < features[p] % FEATURE < VERTEX else 1.0
                         features[p] = feature_of(part_a - first_a, part_b - first_b, features[p])
                     count += made
     return count

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from support.browser import open_page, wait_for
 from support.builders import floor
-from support.shapes import FLAT, SOLID, shaped, still_file
+from support.shaped_frames import FLAT, SOLID, shaped, still_file
 
 import rigidgrains as rg
 from rigidgrains.model.bodies import Bodies
