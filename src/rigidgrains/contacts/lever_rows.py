@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..laws.split import COUPLED, tangents
+from ..laws.split import COUPLED, GLUED, tangents
 from ..model.columns import (
     A0_X,
     A0_Y,
@@ -66,7 +66,7 @@ def fill_flat_levers(first, last, grains, pairs, place, other, matrix, motion, g
         w_nn, w_tt = m + turn_0 * a_n * a_n + turn_1 * b_n * b_n, m + turn_0 * a_t * a_t + turn_1 * b_t * b_t
         w_nt = turn_0 * a_n * a_t + turn_1 * b_n * b_t
         levers[c, FLAT_WT_X], levers[c, FLAT_WT_Y] = -w_nt * n_y, w_nt * n_x
-        levers[c, FLAT_STRONG] = _strong(abs(w_nt), w_nn, geometry[c, MU])
+        levers[c, FLAT_STRONG], geometry[c, MU] = _strong(abs(w_nt), w_nn, geometry[c, MU])
         geometry[c, M_N], geometry[c, M_T] = 1.0 / w_nn, 1.0 / w_tt  # Eq. (m-n), Eq. (m-t)
 
 
@@ -103,15 +103,21 @@ def fill_levers(first, last, grains, pairs, place, other, matrix, motion, geomet
         levers[c, WT_Y] = w_n1 * t_y + w_n2 * u_y
         levers[c, WT_Z] = w_n1 * t_z + w_n2 * u_z
         half, mean = 0.5 * (w_11 - w_22), 0.5 * (w_11 + w_22)
-        levers[c, STRONG] = _strong(math.sqrt(w_n1 * w_n1 + w_n2 * w_n2), w_nn, geometry[c, MU])
+        levers[c, STRONG], geometry[c, MU] = _strong(math.sqrt(w_n1 * w_n1 + w_n2 * w_n2), w_nn, geometry[c, MU])
         geometry[c, M_N] = 1.0 / w_nn  # Eq. (m-n)
         geometry[c, M_T] = 1.0 / (mean + math.sqrt(half * half + w_12 * w_12))  # Eq. (m-t), the larger of two
 
 
 @law
 def _strong(w_nt, w_nn, mu):
-    """1 for a contact that takes the general law."""
-    return 1.0 if w_nt > UNCOUPLED * w_nn and mu * w_nt > COUPLED * w_nn else 0.0
+    """1 for a contact that takes the general law, else 0; and its coefficient of friction.
+
+    An infinite one is a large number there: where a contact would stick only under tension, R_n becomes nothing and R_t
+    stays, which has a limit but no value.
+    """
+    if w_nt > UNCOUPLED * w_nn and mu * w_nt > COUPLED * w_nn:
+        return 1.0, min(mu, GLUED)
+    return 0.0, mu
 
 
 @law

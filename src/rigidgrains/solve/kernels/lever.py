@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...laws import contact as one
-from ...laws.split import GLUED, general, split_force, tangents
+from ...laws.split import general, split_force, tangents
 from ...model.columns import A_ONE, A_ZERO, LEVERS, MU, N_X, N_Y, N_Z, STRONG, TO_CLOSE, WT_X, WT_Y, WT_Z
 from ...runtime.compiled import inlined, law
 from ...runtime.simd import read_rows
@@ -143,5 +143,5 @@ def strong_force(a, b, contact, extra, old, cell, dt):
         v_2 - dt * (w_n2 * old[0] + w_12 * r_1 + w_22 * r_2),
     )
     w = w_nn, w_n1, w_n2, w_11, w_12, w_22
-    r_n, r_1, r_2 = general(contact[TO_CLOSE], u, w, min(contact[MU], GLUED), dt)
+    r_n, r_1, r_2 = general(contact[TO_CLOSE], u, w, contact[MU], dt)
     return r_n, r_1 * t_x + r_2 * u_x, r_1 * t_y + r_2 * u_y, r_1 * t_z + r_2 * u_z
