@@ -19,7 +19,7 @@ TEXTS = {("laws/shock.py", "*"), ("runtime/simd.py", "choose")} | {
 }
 # Tables whose columns have names everywhere; in kernels all but those that say which bodies, and rows of any table
 TABLES = {"motion", "before", "kept", "geometry", "forces", "impulse", "extra", "branch", "flow", "cell_mobility"}
-BODIES = {"pairs", "pair", "origin", "table"}
+BODIES = {"pairs", "old_pairs", "pair", "origin", "table"}
 # Blocks of matrices, whose columns are n, t1, t2; corners of simplices and ends of edges, which have numbers
 BY_NATURE = (
     "solve/matrix/",

@@ -14,9 +14,11 @@ from .friction import impulse
 def read_extra(extra, c):
     """All columns of the levers of a contact but the last, which are not used."""
     return (
-        extra[c, 0], extra[c, 1], extra[c, 2], extra[c, 3], extra[c, 4], extra[c, 5], extra[c, 6], extra[c, 7],
-        extra[c, 8], extra[c, 9], extra[c, 10], extra[c, 11], extra[c, 12], extra[c, 13], extra[c, 14], extra[c, 15],
-        extra[c, 16], extra[c, 17], extra[c, 18], extra[c, 19], extra[c, 20], extra[c, 21],
+        extra[c, A_ZERO], extra[c, A_ZERO + 1], extra[c, A_ZERO + 2], extra[c, A_ZERO + 3], extra[c, A_ZERO + 4],
+        extra[c, A_ZERO + 5], extra[c, A_ZERO + 6], extra[c, A_ZERO + 7], extra[c, A_ZERO + 8], extra[c, A_ONE],
+        extra[c, A_ONE + 1], extra[c, A_ONE + 2], extra[c, A_ONE + 3], extra[c, A_ONE + 4], extra[c, A_ONE + 5],
+        extra[c, A_ONE + 6], extra[c, A_ONE + 7], extra[c, A_ONE + 8], extra[c, WT_X], extra[c, WT_Y], extra[c, WT_Z],
+        extra[c, STRONG],
     )  # fmt: skip
 
 
