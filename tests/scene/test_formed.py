@@ -340,5 +340,5 @@ def test_info_counts_shapes(tmp_path):
     )
     path.write_text(text + "shape = { pentagon = 7, disk = 3 }\n")
     facts = dict(scene_facts(path))
-    assert facts["shapes"] == "3 disk, 7 pentagon"
+    assert facts["shapes"] == "3 disk, 7 pentagon; radius is that of equal volume"
     assert facts["radius"] == "0.1 m"

@@ -143,6 +143,7 @@ def test_grains_in_a_periodic_cell_do_not_meet_their_images():
     scene = Scene(shape=[{"name": "rod", "capsule": 4}], cell={"lower": [0, 0], "upper": [14, 14]})
     scene.add_grains(count=25, radius=1, shape="rod", placement="dense")
     bodies = scene.build()
+    assert ((bodies.position[:, :2] >= 0.0) & (bodies.position[:, :2] < 14.0)).all()
     shifts = [[x, y, 0.0] for x in (-14, 0, 14) for y in (-14, 0, 14)]
     many = Bodies.assemble(
         dimension=2, position=np.vstack([bodies.position + s for s in shifts]), radius=np.tile(bodies.radius, 9),
