@@ -98,7 +98,7 @@ def carried(simulation):
 def test_contacts_keep_their_forces(world, anew, shuffled):
     """To the bit, with the lists as they are and with new ones."""
     simulation = WORLDS[world](sort=False)
-    simulation.run(steps=120)
+    simulation.run(steps=100)  # in the gas many touch then
     one, other = (unpack(*deepcopy(pack(simulation))) for _ in range(2))
     sorting.renumber(other.bodies, other.neighbours, other.contacts, sorting.along_curve(other.bodies))
     assert not np.array_equal(one.bodies.id, other.bodies.id)

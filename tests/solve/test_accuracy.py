@@ -15,9 +15,10 @@ from rigidgrains.certificate import check
 from rigidgrains.measure import energy_budget
 from rigidgrains.model.columns import INV_M_ALL
 from rigidgrains.runtime.threads import only
-from rigidgrains.solve.accuracy import LEAVES, LEVELS, STILL, STRICT, contact_travel, is_still
+from rigidgrains.solve.accuracy import LEAVES, LEVELS, STILL, STRICT, is_slow, is_still
 from rigidgrains.solve.criteria import FlowCriterion
 from rigidgrains.solve.extent import extent_of, loaded_extent
+from rigidgrains.solve.measures import measure
 from rigidgrains.solve.orders import Coloured
 from rigidgrains.solve.sweeps import SolveReport
 from rigidgrains.solve.virtual_power import powers
@@ -145,7 +146,9 @@ def test_travel_is_the_mean_way_of_contacts_that_carry_a_force():
     simulation = Simulation(bodies, dt=0.01, solver=AcceleratedSweeps(accuracy="exact"))
     simulation.step()
     assert simulation.last_solve.travel == pytest.approx(0.5 * 0.5 * 0.01, rel=1e-9)
-    assert contact_travel(simulation.contacts.problem(bodies, 0.01)) == simulation.last_solve.travel
+    seen = measure(simulation.contacts.problem(bodies, 0.01))
+    assert (seen.travel, seen.fastest) == (simulation.last_solve.travel, simulation.last_solve.fastest)
+    assert simulation.last_solve.fastest == pytest.approx(0.5 * 0.01, rel=1e-9)
     bodies.motion[0, 0] = 0.0
     simulation.step()
     assert simulation.last_solve.travel < STILL
@@ -173,8 +176,9 @@ def test_a_bed_comes_to_rest_and_is_exact_there(level):
     simulation = bed(level)
     sweeps = []
     while simulation.time < 40.0:
+        reach = simulation.solver.for_step(simulation.last_solve).reach
         simulation.step()
-        allowed = LEVELS[level].reach * extent_of(simulation.contacts.problem(simulation.bodies, simulation.dt))
+        allowed = reach * extent_of(simulation.contacts.problem(simulation.bodies, simulation.dt))
         if allowed < math.inf and simulation.contacts.count and not simulation.last_solve.exhausted:
             sweeps.append(simulation.last_solve.sweeps - 5 * math.ceil(max(allowed, 4.0)))
     assert max(sweeps, default=0) <= 0  # five attempts at most
@@ -243,10 +247,12 @@ def test_a_frame_says_what_its_step_was_asked():
     """And the certificate measures it again: what moves is certified or within what was asked, and no claim is free."""
     simulation, verdicts = bed("balanced"), set()
     while simulation.time < 8.0:
+        before = simulation.last_solve
         simulation.step()
         frame, last = Frame.of(simulation), simulation.last_solve
         assert frame.figures["asked_momentum"] == (1e-3 if last.still else 1e-2)
-        assert frame.figures["asked_power"] == (math.inf if last.still else 0.1)
+        asked = 0.05 if is_slow(before) else 0.1
+        assert frame.figures["asked_power"] == (math.inf if last.still else asked)
         assert (frame.figures["still"], frame.figures["carried"]) == (last.still, last.carried)
         certificate = check(frame)
         assert not certificate.violated, str(certificate)

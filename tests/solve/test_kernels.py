@@ -34,8 +34,8 @@ from rigidgrains.model.columns import (
 )  # fmt: skip
 from rigidgrains.runtime.barrier import new_meeting
 from rigidgrains.runtime.simd import WIDTH
-from rigidgrains.solve.accuracy import contact_travel
 from rigidgrains.solve.kernels.factory import apply_forces, kernels_for
+from rigidgrains.solve.measures import measure
 from rigidgrains.solve.orders import Coloured, Ordered
 from rigidgrains.solve.residual import missing_overlap, natural_map, residual, worst_contact
 from rigidgrains.solve.virtual_power import powers
@@ -270,7 +270,7 @@ def test_measures_are_those_of_the_laws(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_travel_is_the_mean_speed_of_contacts_with_a_force(kind):
+def test_travel_is_the_mean_speed_of_contacts_with_a_force_and_fastest_the_largest(kind):
     p = make(kind)
     p.forces[::3, R_N] = 0.0
     rebound = np.zeros((p.count, 3)) if p.extra is None else p.extra[:, U_T]
@@ -278,7 +278,9 @@ def test_travel_is_the_mean_speed_of_contacts_with_a_force(kind):
     for c in np.flatnonzero(p.forces[:, R_N] > 0.0):
         v, n = velocity(p, c), p.geometry[c, N]
         speeds.append(math.hypot(v @ n, np.linalg.norm(v - (v @ n) * n + rebound[c])))
-    assert contact_travel(p) == pytest.approx(np.mean(speeds) * p.dt / p.radius.mean(), rel=1e-12)
+    found, way = measure(p), p.dt / p.radius.mean()
+    assert found.travel == pytest.approx(np.mean(speeds) * way, rel=1e-12)
+    assert found.fastest == pytest.approx(np.max(speeds) * way, rel=1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS)

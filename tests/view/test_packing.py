@@ -360,8 +360,9 @@ def test_a_force_line_without_length_is_no_division_by_zero(monkeypatch):
     """Where positions are so large that a radius is lost in rounding."""
     place = np.full((2, 3), 1e20)
     net = SimpleNamespace(
-        start=place, end=place * np.array([[1.0], [1.5]]), force=np.ones(2), status=[1, 1], at_wall=np.ones(2, bool)
-    )
+        start=place, end=place * np.array([[1.0], [1.5]]), force=np.ones(2), status=[1, 1], at_wall=np.ones(2, bool),
+        via=None,
+    )  # fmt: skip
     monkeypatch.setattr(flat, "network", lambda frame: net)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -12,16 +12,19 @@ import rigidgrains
 
 PACKAGE = Path(rigidgrains.__file__).parent
 MODULES = {path.relative_to(PACKAGE).as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
-COMPILED = {"kernel", "inlined", "law"}
+COMPILED = {"kernel", "inlined", "folded", "law"}
 # Plain Python that kernels compile: one text for every loop and every device
 TEXTS = {("laws/shock.py", "*"), ("runtime/simd.py", "choose")} | {
     (f"solve/kernels/{name}.py", "*") for name in ("sweeps", "coloured", "extrapolated", "measures")
 }
 # Tables whose columns have names everywhere; in kernels all but those that say which bodies, and rows of any table
 TABLES = {"motion", "before", "kept", "geometry", "forces", "impulse", "extra", "branch", "flow", "cell_mobility"}
-BODIES = {"pairs", "pair", "origin", "table"}
+BODIES = {"pairs", "old_pairs", "pair", "origin", "table"}
 # Blocks of matrices, whose columns are n, t1, t2; corners of simplices and ends of edges, which have numbers
-BY_NATURE = ("solve/matrix/", *(f"shapes/{name}.py" for name in ("gjk", "sat", "clip", "placed", "solid_manifold")))
+BY_NATURE = (
+    "solve/matrix/",
+    *(f"shapes/{name}.py" for name in ("gjk", "sat", "clip", "closest", "placed", "solid_manifold")),
+)
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -19,8 +19,8 @@ def refused(told: str, **words) -> None:
         rg.Scene(**words)
 
 
-@pytest.mark.parametrize("key", ["shape", "vertices", "aspect", "fixed", "frozen", "clump"])
-def test_grains_have_no_shape_and_cannot_be_held(key):
+@pytest.mark.parametrize("key", ["aspect", "superquadric", "fixed", "frozen", "glued"])
+def test_grains_are_no_ellipsoids_and_cannot_be_held(key):
     assert key not in Grains.model_fields
     refused(f"unknown key '{key}'", grains=[{"positions": [[0, 0]], "radius": 1.0, key: 1}])
 
@@ -28,7 +28,7 @@ def test_grains_have_no_shape_and_cannot_be_held(key):
 def test_walls_are_planes_boxes_cylinders_cones_and_pistons():
     """A scene has no other kind, and a piston has no angle."""
     kinds = {"plane", "box", "cylinder", "cone", "piston"}
-    others = {"grains", "inflow", "outlet", "force", "spring", "material", "pair"}
+    others = {"shape", "grains", "inflow", "outlet", "force", "spring", "material", "pair"}
     lists = {name for name, field in rg.Scene.model_fields.items() if "list" in str(field.annotation)}
     assert lists == kinds | others
     refused("unknown key 'mesh'", mesh=[{"file": "funnel.stl"}])
@@ -77,9 +77,9 @@ def test_neither_gpu_nor_mpi_and_double_precision():
 def test_the_readme_says_so_too():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     section = text.partition("## What it cannot do\n")[2].partition("\n## ")[0]
-    for word in ("disks and spheres", "meshes", "GPU", "MPI", "First order", "docs/limits.md"):
+    for word in ("ellipsoids", "meshes", "GPU", "MPI", "First order", "docs/limits.md"):
         assert word in section
-    for word in ("Disks and spheres", "meshes", "GPU", "MPI", "First order"):
+    for word in ("ellipsoids", "meshes", "GPU", "MPI", "First order"):
         assert word in LIMITS
 
 

@@ -36,12 +36,12 @@ export function sceneBox(head, frame) {
   return { low, high };
 }
 
-function grainBox({ position, radius, n }) {
+function grainBox({ position, reach, n }) {
   const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
   for (let i = 0; i < n; i++) {
     for (let x = 0; x < 3; x++) {
-      low[x] = Math.min(low[x], position[3 * i + x] - radius[i]);
-      high[x] = Math.max(high[x], position[3 * i + x] + radius[i]);
+      low[x] = Math.min(low[x], position[3 * i + x] - reach[i]);
+      high[x] = Math.max(high[x], position[3 * i + x] + reach[i]);
     }
   }
   return { low, high };

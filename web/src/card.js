@@ -15,8 +15,8 @@ export function grainData(frame, i) {
   };
 }
 
-// scales: how finely the page keeps its numbers
-export function showCard(place, frame, i, flat, scales = {}) {
+// scales: how finely the page keeps its numbers; shapes: of the head of the page
+export function showCard(place, frame, i, flat, scales = {}, shapes = null) {
   place.hidden = i < 0;
   if (i < 0) return;
   const grain = grainData(frame, i), two = (v) => (flat ? v.slice(0, 2) : v);
@@ -24,6 +24,7 @@ export function showCard(place, frame, i, flat, scales = {}) {
   const rough = scales.levels < 100;
   const spin = flat ? grain.spin.slice(2) : scales.ways === false ? grain.spin.slice(0, 1) : grain.spin;
   const rows = {
+    ...(frame.shape && shapes ? { shape: shapes[frame.shape[i]].name } : {}),
     position: vector(two(grain.position), "m"), radius: quantity(grain.radius, "m"),
     velocity: vector(two(grain.velocity), "m/s"), speed: quantity(Math.hypot(...grain.velocity), "m/s"),
     spin: `${spin.map((w) => digits(w)).join(", ")}\u202frad/s`,
@@ -34,7 +35,7 @@ export function showCard(place, frame, i, flat, scales = {}) {
     ...Object.entries(rows).flatMap(([name, text]) => {
       const [term, told] = [document.createElement("dt"), document.createElement("dd")];
       term.textContent = name;
-      told.textContent = rough && !["position", "radius", "contacts"].includes(name) ? `\u2248 ${text}` : text;
+      told.textContent = rough && !["shape", "position", "radius", "contacts"].includes(name) ? `\u2248 ${text}` : text;
       told.dataset.name = name;
       return [term, told];
     }),

@@ -1,4 +1,4 @@
-// A periodic cell: grains are brought into it, disks near a face are seen at the opposite one too, and its edges are drawn.
+// A periodic cell: grains are brought into it, in 2D those near a face are seen at the opposite one too, and its edges are drawn.
 
 import { dot, plus } from "./cut.js";
 
@@ -34,7 +34,7 @@ export function ghosts(frame) {
       for (const b of steps[1]) {
         const k = [a, b, 0];
         if (!a && !b) continue;
-        const near = k.every((step, x) => !cell.periodic[x] || Math.abs(at[x] + step - 0.5) < 0.5 + frame.radius[i] / width[x]);
+        const near = k.every((step, x) => !cell.periodic[x] || Math.abs(at[x] + step - 0.5) < 0.5 + frame.reach[i] / width[x]);
         if (near) {
           rows.push(i);
           places.push(moved(here, cell.vectors, k));

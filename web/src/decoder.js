@@ -7,8 +7,9 @@ const AXES = ["x", "y", "z"];
 const OFFSET = 127;
 
 export class Decoder {
-  constructor(scales, dimension) {
+  constructor(scales, dimension, shapes = null) {
     this.scales = scales;
+    this.shapes = shapes;
     this.dimension = dimension;
     this.forget();
   }
@@ -22,17 +23,18 @@ export class Decoder {
     this.time = 0;
   }
 
-  // bytes: a packet; statics: radius and id by number
+  // bytes: a packet; statics: radius, id and shape by number
   decode(bytes, statics) {
     const { head, channels } = unpack(bytes);
     if (head.key) this.forget();
     if (head.walls) this.walls = head.walls;
     if (head.cell) this.cell = head.cell;
-    const { radius, id } = statics[head.static];
+    const { radius, id, shape } = statics[head.static];
     const n = radius.length, { levels, strengths, turns } = this.scales;
     const frame = { time: head.time, step: head.step, n, radius, id, walls: this.walls, cell: this.cell, dimension: this.dimension, origin: this.scales.origin };
-    const turn = this.take(channels, "turn");
-    frame.turn = Float32Array.from(turn, (q) => (q * 2 * Math.PI) / turns);
+    Object.assign(frame, { shape: shape || null, reach: reaches(radius, shape, this.shapes) });
+    if (channels.qw) this.quaternions(channels, frame);
+    else frame.turn = Float32Array.from(this.take(channels, "turn"), (q) => (q * 2 * Math.PI) / turns);
     const velocity = ["vx", "vy", "vz"].map((name) => this.expanded(channels, name, head.velocity, levels, n));
     const spin = ["wx", "wy", "wz"].map((name) => this.expanded(channels, name, head.spin, levels, n));
     frame.position = this.positions(channels, head, velocity, n);
@@ -44,6 +46,18 @@ export class Decoder {
     this.velocity = velocity;
     this.time = head.time;
     return intoCell(frame);
+  }
+
+  // Of solids: unit quaternions (x, y, z, w), and the angle turned.
+  quaternions(channels, frame) {
+    const parts = ["qx", "qy", "qz", "qw"].map((name) => this.take(channels, name)), { n } = frame;
+    frame.quaternion = new Float32Array(4 * n);
+    frame.turn = new Float32Array(n);
+    for (let i = 0; i < n; i++) {
+      const [x, y, z, w] = parts.map((part) => part[i]), length = Math.hypot(x, y, z, w) || 1;
+      frame.quaternion.set([x / length, y / length, z / length, w / length], 4 * i);
+      frame.turn[i] = 2 * Math.atan2(Math.hypot(x, y, z), w);
+    }
   }
 
   take(channels, name, k = 0, guess = null) {
@@ -79,20 +93,21 @@ export class Decoder {
 
   // Contacts that carry a force: those of the last frame that stay, merged with new ones in the order of their keys.
   pairs(channels, head, n, radius) {
-    const old = this.contacts, base = head.base;
+    const old = this.contacts, base = head.base, points = head.points || 1;
     const stays = restore(channels.stays), first = restore(channels.first), second = restore(channels.second);
+    const nth = channels.nth ? restore(channels.nth) : new Int32Array(first.length);
     let count = first.length;
     for (let i = 0; i < stays.length; i++) count += stays[i];
-    const now = { count, a: new Int32Array(count), b: new Int32Array(count), k: head.force };
+    const now = { count, a: new Int32Array(count), b: new Int32Array(count), nth: new Int32Array(count), bent: points > 1, k: head.force };
     const from = new Int32Array(count).fill(-1);
     for (let c = 0, o = 0, f = 0; c < count; c++) {
       while (o < stays.length && !stays[o]) o++;
-      const kept = o < stays.length ? old.a[o] * base + old.b[o] : Infinity;
-      const fresh = f < first.length ? first[f] * base + first[f] + second[f] : Infinity;
+      const kept = o < stays.length ? (old.a[o] * base + old.b[o]) * points + old.nth[o] : Infinity;
+      const fresh = f < first.length ? (first[f] * base + first[f] + second[f]) * points + nth[f] : Infinity;
       if (kept < fresh) {
-        now.a[c] = old.a[o]; now.b[c] = old.b[o]; from[c] = o++;
+        now.a[c] = old.a[o]; now.b[c] = old.b[o]; now.nth[c] = old.nth[o]; from[c] = o++;
       } else {
-        now.a[c] = first[f]; now.b[c] = first[f] + second[f]; f++;
+        now.a[c] = first[f]; now.b[c] = first[f] + second[f]; now.nth[c] = nth[f]; f++;
       }
     }
     const raise = old ? old.k - head.force : 0;
@@ -115,7 +130,7 @@ export class Decoder {
       if (!channel) return all;
       const told = restore(channel);
       for (let c = 0, t = 0; c < now.count; c++) {
-        if (now.b[c] >= n) all[c] = told[t++] + (from[c] < 0 ? 0 : old.offset[x][from[c]]);
+        if (now.bent || now.b[c] >= n) all[c] = told[t++] + (from[c] < 0 ? 0 : old.offset[x][from[c]]);
       }
       return all;
     });
@@ -124,7 +139,12 @@ export class Decoder {
 
 export function readStatic(bytes) {
   const { channels } = unpack(bytes);
-  return { radius: channels.radius.data, id: restore(channels.id) };
+  return { radius: channels.radius.data, id: restore(channels.id), shape: channels.shape ? restore(channels.shape) : null };
+}
+
+// (n,) radius of the sphere that holds each grain
+export function reaches(radius, shape, shapes) {
+  return shape ? radius.map((r, i) => r * shapes[shape[i]].bound) : radius;
 }
 
 // Exactly as Python does it: no powers, whose last bit may differ.

@@ -134,6 +134,13 @@ export class Grains {
     this.mesh.geometry.instanceCount = count;
   }
 
+  // The same of some grains: columns are arrays by the name of an attribute.
+  showSome(count, columns) {
+    if (count > this.room || count < this.room / 4) this.make(Math.ceil(1.1 * count) + 1);
+    for (const [name, attribute] of Object.entries(this.mesh.geometry.attributes)) if (columns[name]) fill(attribute, columns[name], []);
+    this.mesh.geometry.instanceCount = count;
+  }
+
   make(n) {
     this.mesh.geometry.dispose();
     const geometry = (this.mesh.geometry = new InstancedBufferGeometry());

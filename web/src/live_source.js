@@ -1,6 +1,7 @@
 // Frames that come over a websocket: from a run while it goes on, or from a file that a run is writing.
 
 import { intoCell } from "./cell.js";
+import { reaches } from "./decoder.js";
 import { unpack } from "./packet.js";
 
 const ROOM = 3e8; // bytes of frames that are kept to look back at
@@ -55,7 +56,7 @@ export class LiveSource {
   }
 
   take(bytes) {
-    const frame = liveFrame(bytes, this.head.dimension);
+    const frame = liveFrame(bytes, this.head.dimension, this.head.shapes);
     if (this.controls) {
       this.times.push(frame.time);
       this.frames.push(frame);
@@ -85,7 +86,7 @@ export class LiveSource {
   }
 }
 
-function liveFrame(bytes, dimension) {
+function liveFrame(bytes, dimension, shapes) {
   const { head, channels } = unpack(bytes);
   const take = (name) => channels[name].data;
   const frame = { time: head.time, step: head.step, index: head.index, walls: head.walls, cell: head.cell || null, origin: head.origin, dimension };
@@ -93,12 +94,22 @@ function liveFrame(bytes, dimension) {
   frame.n = frame.radius.length;
   frame.id = Int32Array.from(take("id"));
   frame.number = Int32Array.from(take("number"));
+  frame.shape = channels.shape ? Int32Array.from(take("shape")) : null;
+  frame.reach = reaches(frame.radius, frame.shape, shapes);
+  if (channels.quaternion) frame.quaternion = rolled(take("quaternion"));
   frame.contacts = null;
   if (channels.first) {
     frame.contacts = {
       count: take("first").length, grains: frame.n, a: Int32Array.from(take("first")), b: Int32Array.from(take("second")),
-      force: take("force"), status: Int32Array.from(take("status")), way: take("way"),
+      force: take("force"), status: Int32Array.from(take("status")), way: take("way"), bent: Boolean(channels.shape),
     };
   }
   return intoCell(frame);
+}
+
+// Quaternions (w, x, y, z) as (x, y, z, w).
+function rolled(rows) {
+  const turned = new Float32Array(rows.length);
+  for (let i = 0; i < rows.length; i += 4) turned.set([rows[i + 1], rows[i + 2], rows[i + 3], rows[i]], i);
+  return turned;
 }

@@ -14,6 +14,7 @@ import { drawPlots, verdict } from "./plots.js";
 import { Stage } from "./stage.js";
 
 const $ = (id) => document.getElementById(id);
+const CODEC = 2; // of frames: 2 knows shapes
 const COVER = { solid: 1, faint: 0.35, hidden: 0 };
 
 class Page {
@@ -22,7 +23,8 @@ class Page {
     this.flat = head.dimension === 2;
     this.picked = null; // id of a grain
     this.source = head.live ? new LiveSource(head) : new PageSource(head);
-    this.stage = new Stage($("stage"), head.dimension, head.gravity);
+    if ((head.codec || 1) > CODEC) throw new Error("it was written by a newer rigidgrains; write it again with this one");
+    this.stage = new Stage($("stage"), head.dimension, head.gravity, head.shapes);
     document.body.classList.toggle("live", Boolean(head.live));
     for (const name of Object.keys(QUANTITIES)) if (name !== "peculiar") $("colour").append(new Option(name));
     this.told = head.colour in QUANTITIES; // by the scene
@@ -33,8 +35,7 @@ class Page {
     this.theme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
     this.player = new Player(this.source, (frame) => this.show(frame));
     this.wire();
-    if (head.live) this.connect();
-    else this.player.go(0);
+    this.stage.grains.load().then(() => (head.live ? this.connect() : this.player.go(0)));
   }
 
   wire() {
@@ -125,8 +126,8 @@ class Page {
     stage.walls.show(frame, stage.low, stage.high);
     this.forces(frame);
     const index = this.picked === null ? -1 : frame.id.indexOf(this.picked);
-    stage.grains.uniforms.chosen.value = index;
-    showCard($("card"), frame, index, this.flat, this.head.scales);
+    stage.grains.choose(index);
+    showCard($("card"), frame, index, this.flat, this.head.scales, this.head.shapes);
     showLegend($("legend"), name, range);
     this.stamp = timeStamp(frame.time, this.head.live ? 0 : this.source.times[1] - this.source.times[0]);
     $("stamp").textContent = this.stamp;
@@ -136,8 +137,8 @@ class Page {
   }
 
   cover(word) {
-    const { uniforms, mesh } = this.stage.grains;
-    mesh.visible = word !== "hidden";
+    const { uniforms, group } = this.stage.grains;
+    group.visible = word !== "hidden";
     uniforms.opacity.value = this.flat ? COVER[word] : 1;
     uniforms.size.value = this.flat ? 1 : COVER[word] || 1;
   }

@@ -6,14 +6,14 @@ import {
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { Bars } from "./bars.js";
 import { plus } from "./cut.js";
-import { Grains } from "./grains.js";
+import { Packing } from "./packing.js";
 import { Walls } from "./walls.js";
 
 const FIELD = 32; // degrees
 ColorManagement.enabled = false; // colours are shown as they are given
 
 export class Stage {
-  constructor(place, dimension, gravity) {
+  constructor(place, dimension, gravity, shapes) {
     this.place = place;
     this.flat = dimension === 2;
     this.renderer = new WebGLRenderer({ antialias: true, preserveDrawingBuffer: true });
@@ -31,10 +31,10 @@ export class Stage {
       this.controls.touches = { ONE: TOUCH.PAN, TWO: TOUCH.DOLLY_PAN };
     }
     this.controls.addEventListener("change", () => this.draw());
-    this.grains = new Grains(dimension);
+    this.grains = new Packing(dimension, shapes);
     this.bars = new Bars(dimension);
     this.walls = new Walls(dimension);
-    this.scene.add(this.grains.mesh, this.bars.mesh, this.walls.group);
+    this.scene.add(this.grains.group, this.bars.mesh, this.walls.group);
     this.low = [0, 0, 0];
     this.high = [1, 1, 1];
     new ResizeObserver(() => this.resize()).observe(place);
@@ -124,9 +124,9 @@ export class Stage {
     for (let i = 0; i < frame.n; i++) {
       const dx = p[3 * i] - near.x, dy = p[3 * i + 1] - near.y, dz = p[3 * i + 2] - near.z;
       const along = dx * way.x + dy * way.y + dz * way.z;
-      const left = (frame.radius[i] * size) ** 2 - (dx * dx + dy * dy + dz * dz - along * along);
+      const left = (frame.reach[i] * size) ** 2 - (dx * dx + dy * dy + dz * dz - along * along);
       if (left < 0) continue;
-      const hit = along - Math.sqrt(left);
+      const hit = this.grains.meets(frame, i, near.toArray(), way.toArray(), size, along - Math.sqrt(left));
       if (hit < nearest) [nearest, best] = [hit, i];
     }
     return best;

@@ -14,6 +14,7 @@ from ..runtime.version import __version__
 if TYPE_CHECKING:
     from ..model.cell import Cell
     from ..scene import Solver
+    from ..shapes.catalogue import Catalogue
     from ..trajectory.frame import Frame
     from ..trajectory.reader import Trajectory
 
@@ -49,6 +50,7 @@ def scene_facts(path: Path) -> Rows:
         ("scene", f"{path}, {scene.dimension}D" + (f", {scene.title}" if scene.title else "")),
         ("grains", f"{bodies.count:,}, {mass.sum():.4g} kg in all"),
         ("radius", _sizes(radius)),
+        *_shapes(bodies.catalogue, bodies.shape),
         ("walls", ", ".join(wall.name for wall in bodies.all_walls) or "none"),
         *([] if bodies.cell is None else [("cell", _cell(bodies.cell))]),
         *((f"spring {one.name}", f"{one.stiffness:g} N/m on {one.grains}") for one in scene.spring),
@@ -93,6 +95,7 @@ def trajectory_facts(path: Path) -> Rows:
             ("trajectory", f"{path}, {trajectory.dimension}D" + (f", {title}" if title else "")),
             ("written by", f"rigidgrains {trajectory.version}, seed {trajectory.seed}"),
             ("grains", f"{n:,}, radius {_sizes(radius)}, {last.mass.sum():.4g} kg in all"),
+            *_shapes(last.catalogue, last.shape),
             ("walls", ", ".join(wall.name for wall in last.walls) or "none"),
             ("frames", f"{len(trajectory):,}, t = {times[0]:g} to {times[-1]:g} s, {_apart(apart)}"),
             ("history", f"{len(trajectory.history['step']):,} rows"),
@@ -117,6 +120,14 @@ def trajectory_facts(path: Path) -> Rows:
         else:
             rows.append(("state", f"not finished; rigidgrains resume {path} goes on with it"))
     return rows
+
+
+def _shapes(catalogue: Catalogue | None, shape: Any) -> Rows:
+    """How many grains are of each shape; nothing where all are disks or spheres."""
+    if catalogue is None:
+        return []
+    counts = [f"{int((shape == k).sum()):,} {name}" for k, name in enumerate(catalogue.names)]
+    return [("shapes", ", ".join(counts) + "; radius is that of equal volume")]
 
 
 def _certificate(frame: Frame, path: Path) -> str:

@@ -16,15 +16,31 @@ from typing import Any
 import numpy as np
 
 from ..contacts.contacts import Contacts
+from ..contacts.lever_rows import fill_flat_levers, fill_levers
 from ..contacts.problem import ContactProblem
 from ..detect.candidates import find_candidates
 from ..detect.grid import near_pairs
 from ..detect.morton import morton
 from ..detect.neighbours import Neighbours
 from ..model.bodies import Bodies
-from ..model.columns import A_0, A_1, EXTRA_MOVING, L_Y, M_R, MU_R, MU_T, Q_Z, X, Z
+from ..model.columns import (
+    A_0,
+    A_1,
+    EXTRA_MOVING,
+    FLAT_LEVERS,
+    INV_MASS,
+    INV_SPIN,
+    L_Y,
+    LEVERS,
+    M_R,
+    MU_R,
+    MU_T,
+    Q_Z,
+    X,
+    Z,
+)  # fmt: skip
 from ..runtime import memory
-from ..runtime.memory import on_lines
+from ..runtime.memory import new_table, on_lines
 from ..runtime.threads import get_threads, only
 from ..simulation.simulation import Simulation
 from ..solve.criteria import FixedSweeps
@@ -179,14 +195,15 @@ def dense_problem(grains: int, dimension: int = 3, *, coloured: bool = False) ->
 def kind_rates(grains: int, repeats: int) -> dict[str, float]:
     """Updates per second of each kind of contact on one core, by colours."""
     rates = {}
-    for kind in ("friction", "cell", "torque"):
+    for kind in ("friction", "cell", "torque", "lever", "flat_lever"):
         problem = problem_of_kind(kind, grains, coloured=True)
         rates[kind] = problem.count / sweep_seconds(problem, "coloured", repeats)
     return rates
 
 
 def problem_of_kind(kind: str, grains: int, *, coloured: bool) -> ContactProblem:
-    """The same packing with plain friction, in a cell that is sheared, or with rolling and twisting friction."""
+    """The same packing with plain friction, in a cell that is sheared, with rolling and twisting friction, or of grains
+    that have levers, as other shapes do: in 3D, and in 2D, where contacts see the part of n in the plane."""
     _, problem = dense_problem(grains, coloured=coloured)
     count, none = problem.count, np.zeros(problem.count)
     if kind == "cell":
@@ -199,6 +216,26 @@ def problem_of_kind(kind: str, grains: int, *, coloured: bool) -> ContactProblem
         extra = np.zeros((count, EXTRA_MOVING + 1))
         extra[:, [A_0, A_1, M_R, MU_R, MU_T]] = 0.5, 0.5, 0.8, 0.05, 0.02  # equal spheres of mass 1
         return replace(problem, extra=extra, forces=np.zeros((count, Q_Z + 1)))
+    if kind in ("lever", "flat_lever"):
+        flat = kind == "flat_lever"
+        levers = new_table(count, FLAT_LEVERS if flat else LEVERS)
+        matrix = np.tile(math.sqrt(2.5) / RADIUS * np.eye(3), (len(problem.motion), 1, 1))
+        place = RADIUS * problem.normal
+        fill = fill_flat_levers if flat else fill_levers
+        problem.motion[:, INV_SPIN] = problem.motion[:, INV_MASS]
+        fill(
+            0,
+            count,
+            len(problem.motion),
+            problem.pairs,
+            place,
+            -place,
+            matrix,
+            problem.motion,
+            problem.geometry,
+            levers,
+        )
+        return replace(problem, levers=levers)
     return problem
 
 

@@ -199,7 +199,9 @@ def run_scene(
     folder = choose_folder(path, output)
     file, problems = folder / f"{path.stem}{store.SUFFIX}", folder / PROBLEMS
     text = changed_scene(path, changes or {})
-    copies = copies_of(path, folder, [Path(grains.file) for grains in scene.grains if grains.file is not None], text)
+    named = [*(table.file for table in scene.grains), *(table.file for table in scene.shape)]
+    files = [Path(file) for file in named if file is not None]
+    copies = copies_of(path, folder, files, text)
     made = [*store.outputs(file, contacts=wish.contacts), *copies, *(folder / name for name in (REPORT, PICTURE, PLOT))]
     earlier = saved_problems(folder)
     with_problems = save_problems is not None or bool(earlier)

@@ -28,7 +28,7 @@ def export(
     file
         A trajectory, NAME.vtkhdf.
     to
-        gsd (HOOMD-blue, OVITO), lammps (dump), extxyz (ASE, OVITO), csv, or vtu (ParaView).
+        gsd (HOOMD-blue, OVITO), lammps (dump), extxyz (ASE, OVITO), csv, vtu (ParaView), stl or obj (surfaces).
     frame
         Number of a frame, `last` or `all`.
     output
@@ -39,12 +39,15 @@ def export(
     from .. import formats
 
     which = frame_number(frame, "last", "all")
+    notes: list[str] = []
     try:
         with Waiting("frames") as waiting:
-            made = formats.export(file, to, output, which, force=force, tell=waiting.tell)
+            made = formats.export(file, to, output, which, force=force, tell=waiting.tell, note=notes.append)
     except ValueError as problem:
         refuse(str(problem))
     out.print(f"written to [bold]{plain(made)}[/]" + ("/" if made.is_dir() else ""))
+    for line in notes:
+        err.print(f"note {plain(line)}")
 
 
 @app.command(name="import")

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..laws.split import COUPLED, tangents
+from ..laws.split import COUPLED, GLUED, tangents
 from ..model.columns import (
     A0_X,
     A0_Y,
@@ -29,6 +29,8 @@ from ..model.columns import (
     R_X,
     R_Y,
     R_Z,
+    ROW_Y,
+    ROW_Z,
     STRONG,
     WT_X,
     WT_Y,
@@ -66,7 +68,7 @@ def fill_flat_levers(first, last, grains, pairs, place, other, matrix, motion, g
         w_nn, w_tt = m + turn_0 * a_n * a_n + turn_1 * b_n * b_n, m + turn_0 * a_t * a_t + turn_1 * b_t * b_t
         w_nt = turn_0 * a_n * a_t + turn_1 * b_n * b_t
         levers[c, FLAT_WT_X], levers[c, FLAT_WT_Y] = -w_nt * n_y, w_nt * n_x
-        levers[c, FLAT_STRONG] = _strong(abs(w_nt), w_nn, geometry[c, MU])
+        levers[c, FLAT_STRONG], geometry[c, MU] = _strong(abs(w_nt), w_nn, geometry[c, MU])
         geometry[c, M_N], geometry[c, M_T] = 1.0 / w_nn, 1.0 / w_tt  # Eq. (m-n), Eq. (m-t)
 
 
@@ -82,7 +84,7 @@ def fill_levers(first, last, grains, pairs, place, other, matrix, motion, geomet
         else:  # 1 - n n^T, for a guided piston
             for a in range(3):
                 for b in range(3):
-                    levers[c, A_ONE + 3 * a + b] = (1.0 if a == b else 0.0) - geometry[c, N_X + a] * geometry[
+                    levers[c, A_ONE + ROW_Y * a + b] = (1.0 if a == b else 0.0) - geometry[c, N_X + a] * geometry[
                         c, N_X + b
                     ]
         m, turn_0, turn_1 = motion[i, INV_MASS] + motion[j, INV_MASS], motion[i, INV_SPIN], motion[j, INV_SPIN]
@@ -91,7 +93,7 @@ def fill_levers(first, last, grains, pairs, place, other, matrix, motion, geomet
         for side in range(2):
             at, turn = (A_ZERO, turn_0) if side == 0 else (A_ONE, turn_1)
             for b in range(3):
-                x, y, z = levers[c, at + b], levers[c, at + 3 + b], levers[c, at + 6 + b]
+                x, y, z = levers[c, at + b], levers[c, at + ROW_Y + b], levers[c, at + ROW_Z + b]
                 n, t, u = (
                     x * n_x + y * n_y + z * n_z,
                     x * t_x + y * t_y + z * t_z,
@@ -103,15 +105,21 @@ def fill_levers(first, last, grains, pairs, place, other, matrix, motion, geomet
         levers[c, WT_Y] = w_n1 * t_y + w_n2 * u_y
         levers[c, WT_Z] = w_n1 * t_z + w_n2 * u_z
         half, mean = 0.5 * (w_11 - w_22), 0.5 * (w_11 + w_22)
-        levers[c, STRONG] = _strong(math.sqrt(w_n1 * w_n1 + w_n2 * w_n2), w_nn, geometry[c, MU])
+        levers[c, STRONG], geometry[c, MU] = _strong(math.sqrt(w_n1 * w_n1 + w_n2 * w_n2), w_nn, geometry[c, MU])
         geometry[c, M_N] = 1.0 / w_nn  # Eq. (m-n)
         geometry[c, M_T] = 1.0 / (mean + math.sqrt(half * half + w_12 * w_12))  # Eq. (m-t), the larger of two
 
 
 @law
 def _strong(w_nt, w_nn, mu):
-    """1 for a contact that takes the general law."""
-    return 1.0 if w_nt > UNCOUPLED * w_nn and mu * w_nt > COUPLED * w_nn else 0.0
+    """1 for a contact that takes the general law, else 0; and its coefficient of friction.
+
+    An infinite one is a large number there: where a contact would stick only under tension, R_n becomes nothing and R_t
+    stays, which has a limit but no value.
+    """
+    if w_nt > UNCOUPLED * w_nn and mu * w_nt > COUPLED * w_nn:
+        return 1.0, min(mu, GLUED)
+    return 0.0, mu
 
 
 @law
@@ -121,8 +129,8 @@ def _across(matrix, i, place, c, levers, at):
     for b in range(3):
         p, q, r = matrix[i, X, b], matrix[i, Y, b], matrix[i, Z, b]
         levers[c, at + b] = q * z - r * y
-        levers[c, at + 3 + b] = r * x - p * z
-        levers[c, at + 6 + b] = p * y - q * x
+        levers[c, at + ROW_Y + b] = r * x - p * z
+        levers[c, at + ROW_Z + b] = p * y - q * x
 
 
 @kernel
@@ -148,10 +156,10 @@ def turn_forces(first, last, origin, old, geometry, forces):
 
 
 @kernel
-def match_rows(first, last, body, feature, lever, start, order, old_body, old_feature, old_lever, size, used, origin):
+def match_rows(first, last, pairs, feature, lever, start, order, old_pairs, old_feature, old_lever, size, used, origin):
     """Which row the contacts of some grains had before: the same bodies and feature, else the nearest old point.
 
-    body    : (c, 2) grains and walls, those of one body 0 at order[0][start[0][i]:start[0][i + 1]]; `old_` : as before
+    pairs   : (c, 2) grains and walls, those of one body 0 at order[0][start[0][i]:start[0][i + 1]]; `old_` : as before
     used    : (old c,) takes 1 for rows that were handed on; origin : (c,) takes the row, -1 for none
     """
     starts, old_starts = start
@@ -167,7 +175,7 @@ def match_rows(first, last, body, feature, lever, start, order, old_body, old_fe
                 best, nearest = -1, np.inf if again == 0 else (NEAR * size[i]) ** 2
                 for m in range(old_starts[i], old_starts[i + 1]):
                     o = old_orders[m]
-                    if used[o] or old_body[o, 1] != body[c, 1] or (again == 0 and old_feature[o] != feature[c]):
+                    if used[o] or old_pairs[o, 1] != pairs[c, 1] or (again == 0 and old_feature[o] != feature[c]):
                         continue
                     square = 0.0
                     for a in range(3):
@@ -181,15 +189,15 @@ def match_rows(first, last, body, feature, lever, start, order, old_body, old_fe
 
 
 @kernel
-def rows_of_grains(grains, body, start, order):
+def rows_of_grains(grains, pairs, start, order):
     """Rows by their body 0: those of grain i at order[start[i]:start[i + 1]]."""
     for i in range(grains + 1):
         start[i] = 0
-    for c in range(len(body)):
-        start[body[c, 0] + 1] += 1
+    for c in range(len(pairs)):
+        start[pairs[c, 0] + 1] += 1
     for i in range(grains):
         start[i + 1] += start[i]
     place = start[:grains].copy()
-    for c in range(len(body)):
-        order[place[body[c, 0]]] = c
-        place[body[c, 0]] += 1
+    for c in range(len(pairs)):
+        order[place[pairs[c, 0]]] = c
+        place[pairs[c, 0]] += 1

@@ -96,13 +96,12 @@ def near_wall(bodies: Bodies, w: int, grains: Index, spin: Array, dt: float) -> 
     wall, balls = bodies.walls[w], balls_of(bodies, grains)
     each = np.arange(len(balls.owner), dtype=np.int32)
     gap, normal = wall.shape.gaps(each, balls.place, balls.radius)
-    velocity = np.broadcast_to(bodies.motion[bodies.count + w, V], normal.shape)
-    if wall.drive.rotates:
-        velocity = wall.surface_velocity(velocity[0].copy(), balls.place + (balls.radius + gap)[:, None] * normal)
+    own = bodies.motion[bodies.count + w, V].copy()
+    velocity = wall.surface_velocity(own, balls.place + (balls.radius + gap)[:, None] * normal)
     near = WallPoints(balls.owner, balls.number, balls.lever, balls.radius, gap, normal, velocity, np.zeros(len(each)))
     if wall.bends and len(each):
-        own = bodies.velocity[near.owner] + np.cross(spin[near.owner], near.lever)
-        glide = own - near.towards(bodies, spin)[:, None] * normal
+        moves = bodies.velocity[near.owner] + np.cross(spin[near.owner], near.lever)
+        glide = moves - near.towards(bodies, spin)[:, None] * normal
         ahead = wall.ahead(bodies.motion[bodies.count + w, V], dt)
         there, _ = ahead.shape.gaps(each, balls.place + dt * glide, balls.radius)
         near.sink = np.minimum(there - gap, 0.0)

@@ -11,7 +11,7 @@ from types import TracebackType
 from ..files.outputs import check_outputs
 from .errors import FormatError
 
-FRAME = re.compile(r"(grains|contacts)-\d{6,}\.(csv|vtu)")
+FRAME = re.compile(r"(grains|contacts|surfaces)-\d{6,}\.(csv|vtu|stl|obj)")
 
 
 class Draft:

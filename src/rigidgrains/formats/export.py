@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ..shapes.poses import extents
 from .draft import Draft
 from .errors import FrameError
 from .table import Format, to_write
@@ -30,14 +32,16 @@ def export(
     *,
     force: bool = False,
     tell: Tell | None = None,
+    note: Callable[[str], None] | None = None,
 ) -> Path:
     """Write frames of a trajectory in another format; returns the file or folder that was made.
 
-    to     : "gsd", "lammps", "extxyz", "csv" or "vtu"
+    to     : "gsd", "lammps", "extxyz", "csv", "vtu", "stl" or "obj"
     path   : file or folder to make; default: named after the trajectory, beside it
     frames : number of a frame, "last" or "all"
     force  : overwrite what is there
     tell   : called with the frames done and their total
+    note   : called with a line about what the format cannot hold; default: a warning
 
     >>> export("piston.vtkhdf", "gsd")
     """
@@ -46,7 +50,7 @@ def export(
 
         to_write(to, Path(trajectory))  # a wrong name is told before a file is opened
         with Trajectory(trajectory) as opened:
-            return export(opened, to, path, frames, force=force, tell=tell)
+            return export(opened, to, path, frames, force=force, tell=tell, note=note)
     known = to_write(to, trajectory.path)
     chosen = choose(trajectory, frames)
     folder = known.folder and frames == "all"
@@ -54,7 +58,9 @@ def export(
     if target.name in ("", ".."):
         target = target.resolve()
     with Draft(target, trajectory.path, force=force, folder=folder) as draft:
-        known.room.write(Job(trajectory, chosen, target, draft, folder, tell))
+        known.room.write(job := Job(trajectory, chosen, target, draft, folder, tell))
+    for line in job.notes:
+        note(line) if note is not None else warnings.warn(line, stacklevel=2)
     return target
 
 
@@ -76,7 +82,10 @@ def choose(trajectory: Trajectory, frames: int | str) -> Sequence[int]:
 
 @dataclass
 class Job:
-    """What a room needs to write: frames to read, names to write to."""
+    """What a room needs to write: frames to read, names to write to.
+
+    notes : lines about what the format cannot hold
+    """
 
     trajectory: Trajectory
     chosen: Sequence[int]
@@ -84,6 +93,7 @@ class Job:
     draft: Draft
     folder: bool
     tell: Tell | None
+    notes: list[str] = field(default_factory=list)
 
     def frames(self) -> Iterator[Frame]:
         """The chosen frames, one by one."""
@@ -100,8 +110,11 @@ class Job:
     @property
     def beside(self) -> Path | None:
         """Where to write the contacts, in a file of their own; None without contacts."""
-        name = f"{self.target.stem}-contacts{self.target.suffix}"
-        return self.draft.path(self.target.with_name(name)) if self.trajectory.has_contacts else None
+        return self.apart("contacts") if self.trajectory.has_contacts else None
+
+    def apart(self, kind: str) -> Path:
+        """Where to write something in a file of its own, beside that of the grains."""
+        return self.draft.path(self.target.with_name(f"{self.target.stem}-{kind}{self.target.suffix}"))
 
     def inside(self, name: str) -> Path:
         """Where to write a file in the folder."""
@@ -113,7 +126,8 @@ class Job:
         lower, upper = np.full(3, np.inf), np.full(3, -np.inf)
         for index in self.chosen:
             frame = self.trajectory[index]
-            position, radius = frame.position.astype(float), frame.radius[:, None]
-            np.minimum(lower, (position - radius).min(axis=0, initial=np.inf), out=lower)
-            np.maximum(upper, (position + radius).max(axis=0, initial=-np.inf), out=upper)
+            position = frame.position.astype(float)
+            below, above = extents(frame.catalogue, frame.shape, frame.radius, frame.orientation)
+            np.minimum(lower, (position + below).min(axis=0, initial=np.inf), out=lower)
+            np.maximum(upper, (position + above).max(axis=0, initial=-np.inf), out=upper)
         return (lower, upper) if (lower <= upper).all() else (np.zeros(3), np.ones(3))

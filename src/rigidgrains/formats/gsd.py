@@ -1,4 +1,7 @@
-"""GSD in the HOOMD schema, as HOOMD-blue and OVITO read it; contacts between grains are bonds."""
+"""GSD in the HOOMD schema, as HOOMD-blue and OVITO read it; contacts between grains are bonds.
+
+Grains of other shapes than disks and spheres have types of their own, see gsd_shapes.py.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,11 @@ from numpy.typing import NDArray
 
 from ..model.cell import B, C
 from ..model.columns import X, Y, Z
+from ..shapes.poses import matrices
 from .box import cell_of
 from .columns import grain_arrays, normal_force, quaternions, tangential_force
 from .errors import FormatError, FrameError
+from .gsd_shapes import Types, make_types
 from .state import Array, Box, State, Which, make_state
 
 if TYPE_CHECKING:
@@ -26,7 +31,7 @@ ROOM = 1.001  # of the box: positions in single precision must not fall outside
 def write(job: Job) -> None:
     """Every frame; single precision, as the schema wants it."""
     hoomd = package(job.target)
-    types = [f"material{k}" for k in range(len(job.trajectory[0].friction))]
+    types = make_types(job)
     with hoomd.open(str(job.main), "w") as file:
         for frame in job.frames():
             file.append(_frame(hoomd, frame, job.bounds, types))
@@ -99,7 +104,7 @@ def _place(frame: Frame, bounds: tuple[Array, Array]) -> tuple[list[float], Arra
     return [*size, *lean], position - away @ cell.vectors - centre, log | {"cell_centre": centre}, crossed
 
 
-def _frame(hoomd: Any, frame: Frame, bounds: tuple[Array, Array], types: list[str]) -> Any:
+def _frame(hoomd: Any, frame: Frame, bounds: tuple[Array, Array], types: Types) -> Any:
     out, single = hoomd.Frame(), np.float32
     n, q = len(frame), quaternions(frame)
     disk = frame.dimension == 2
@@ -108,13 +113,19 @@ def _frame(hoomd: Any, frame: Frame, bounds: tuple[Array, Array], types: list[st
     out.configuration.step, out.configuration.dimensions = frame.step, frame.dimension
     out.configuration.box = [*box[:2], 0.0, *box[3:]] if disk else box
     grains = out.particles
-    grains.N, grains.types, grains.typeid = n, types, frame.material
+    grains.N, grains.types, grains.typeid = n, types.names, types.of(frame)
+    if types.shapes:
+        grains.type_shapes = types.shapes
     grains.position, grains.velocity = position.astype(single), frame.velocity.astype(single)
     grains.image = crossed
     grains.orientation, grains.diameter = q.astype(single), (2.0 * frame.radius).astype(single)
     grains.mass = frame.mass.astype(single)
     grains.moment_inertia = (inertia[:, None] * (np.array([0, 0, 1]) if disk else np.ones(3))).astype(single)
     grains.angmom = angular_momentum(q, frame.spin, inertia).astype(single)
+    if frame.catalogue is not None and frame.shape is not None:
+        moments = frame.mass[:, None] * (frame.radius[:, None] * frame.catalogue.gyration[frame.shape]) ** 2
+        grains.moment_inertia = (moments * (np.array([0, 0, 1]) if disk else np.ones(3))).astype(single)
+        grains.angmom = momentum_of_shapes(q, frame.spin, moments).astype(single)
     out.log = {name: np.array([figure]) for name, figure in frame.figures.items()}
     out.log |= {f"particles/{name}": array for name, array in grain_arrays(frame).items() if name not in SCHEMA}
     out.log["wall_force"] = frame.wall_force
@@ -143,3 +154,10 @@ def angular_momentum(q: NDArray[Any], spin: NDArray[Any], inertia: NDArray[Any])
     w, v = q[:, :1], q[:, 1:]
     product = np.concatenate([-(spin * v).sum(axis=1, keepdims=True), w * spin + np.cross(spin, v)], axis=1)
     return 2.0 * inertia[:, None] * product
+
+
+def momentum_of_shapes(q: NDArray[Any], spin: NDArray[Any], moments: NDArray[Any]) -> NDArray[Any]:
+    """(n, 4) the same of grains with principal moments (n, 3) that differ."""
+    own = moments * np.einsum("iba,ib->ia", matrices(q), spin)
+    w, v = q[:, :1], q[:, 1:]
+    return 2.0 * np.concatenate([-(v * own).sum(axis=1, keepdims=True), w * own + np.cross(v, own)], axis=1)

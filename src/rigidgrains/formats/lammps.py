@@ -1,4 +1,8 @@
-"""LAMMPS dump: grains as `dump custom`, contacts as `dump local` in a file beside it."""
+"""LAMMPS dump: grains as `dump custom`, contacts as `dump local` in a file beside it.
+
+A clump of spheres is written sphere by sphere, with the number of its grain as molecule; grains of other shapes are
+written as spheres of equal volume.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ import numpy as np
 
 from ..model.cell import B, C
 from ..model.columns import X, Y
+from ..shapes.poses import matrices
 from .box import cell_of
 from .columns import Columns, contact_columns, grain_columns, lines, quaternions
 from .errors import FormatError
@@ -37,6 +42,9 @@ def write(job: Job) -> None:
         contacts = stack.enter_context(beside.open("w", encoding="ascii", newline="\n")) if beside else None
         for frame in job.frames():
             columns = _grains(frame)
+            if frame.catalogue is not None:
+                columns, note = beads(frame, columns)
+                job.notes = [note] if note else job.notes
             grains.write(_header(frame, job, "ATOMS", columns) + lines(columns.values()))
             if contacts:
                 columns = _contacts(frame)
@@ -66,6 +74,41 @@ def _grains(frame: Frame) -> Columns:
         **{f"i{axis}": columns[f"image_{axis}"] for axis in "xyz" if f"image_{axis}" in columns},
         **{name: column for name, column in columns.items() if name not in (*kept, *OTHERWISE)},
     }
+
+
+def beads(frame: Frame, columns: Columns) -> tuple[Columns, str]:
+    """Rows of single spheres, in the order of grains, with the column mol; and what has to be said of other shapes."""
+    assert frame.catalogue is not None
+    assert frame.shape is not None
+    shapes = frame.catalogue.shapes
+    clump = np.array([all(len(part.vertices) == 1 for part in shape.parts) for shape in shapes])
+    count = np.where(clump, [len(shape.parts) for shape in shapes], 1)[frame.shape]
+    row = np.repeat(np.arange(len(frame)), count)
+    nth = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
+    centre, radius, share = np.zeros((len(row), 3)), np.ones(len(row)), np.ones(len(row))
+    for k in np.flatnonzero(clump):
+        parts, some = shapes[k].parts, np.flatnonzero(frame.shape[row] == k)
+        size = np.array([part.rounding for part in parts])
+        centre[some] = np.array([part.vertices[0] for part in parts])[nth[some]]
+        radius[some] = size[nth[some]]
+        share[some] = (size**frame.dimension / (size**frame.dimension).sum())[nth[some]]
+    away = frame.radius[row, None] * np.einsum("iab,ib->ia", matrices(frame.orientation)[row], centre)
+    out = {name: np.asarray(column)[row] for name, column in columns.items()}
+    for axis, drift in zip("xyz", np.cross(frame.spin[row], away).T):
+        out["v" + axis] = out["v" + axis] + drift
+    for axis, step in zip("xyz", away.T):
+        out[axis] = out[axis] + step
+    out |= {"radius": out["radius"] * radius, "mass": out["mass"] * share}
+    if len(row) > len(frame):
+        out["id"] = np.arange(1, len(row) + 1)
+    other = int((~clump)[frame.shape].sum())
+    note = (
+        f"{other} grains are neither spheres nor clumps of spheres: LAMMPS gets spheres of equal volume"
+        if other
+        else ""
+    )
+    rest = {name: column for name, column in out.items() if name != "id"}
+    return {"id": out["id"], "mol": frame.id[row] + 1, **rest}, note
 
 
 def _contacts(frame: Frame) -> Columns:

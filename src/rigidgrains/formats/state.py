@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..model.cell import Cell
 from ..model.columns import Z
+from ..shapes.catalogue import Catalogue
 from .box import read_cell
 from .errors import FormatError, FrameError
 from .table import to_read
@@ -36,6 +37,8 @@ class State:
     frame : number of the frame in its file
     gravity : (3,) m/s^2; dt : s, of the run that made the state
     cell : the periodic cell
+    catalogue : shapes of grains that are not round; then `shape` (n,) are their numbers, and `orientation` (n,) rad or
+                (n, 4) unit quaternions; None where all are round
     """
 
     position: Array
@@ -49,6 +52,14 @@ class State:
     gravity: Array | None = None
     dt: float | None = None
     cell: Cell | None = None
+    catalogue: Catalogue | None = None
+    shape: NDArray[np.int32] | None = None
+    orientation: Array | None = None
+
+    @property
+    def bound(self) -> Array:
+        """(n,) m, radius of the sphere about the centre that holds each grain."""
+        return self.radius if self.catalogue is None else self.radius * self.catalogue.bound[self.shape]
 
     @property
     def flat(self) -> bool:
@@ -152,6 +163,6 @@ def _sorted(path: Path, state: State, ids: NDArray[np.int64]) -> State:
     twice = np.flatnonzero(np.diff(ids[order]) == 0)
     if len(twice):
         raise FormatError(path, f"id {ids[order][twice[0]]} is given to two grains; ids must differ")
-    arrays = ("position", "radius", "velocity", "spin", "mass", "ids")
+    arrays = ("position", "radius", "velocity", "spin", "mass", "ids", "shape", "orientation")
     fields = {name: getattr(state, name) for name in state.__dataclass_fields__}
     return State(**fields | {name: fields[name][order] for name in arrays if fields[name] is not None})

@@ -53,6 +53,8 @@ FORMATS = {
         Format("lammps", "LAMMPS dump", ".dump", recognise=lambda path, head: head.lstrip().startswith(b"ITEM:")),
         Format("extxyz", "extended XYZ", ".extxyz", recognise=_is_extxyz),
         Format("vtu", "VTK unstructured grid", ".vtu", folder=True),
+        Format("stl", "STL surfaces", ".stl", folder=True),
+        Format("obj", "Wavefront OBJ surfaces", ".obj", folder=True),
         Format("csv", "comma-separated values", ".csv", folder=True, recognise=_is_csv),
     )
 }

@@ -1,4 +1,7 @@
-"""VTK unstructured grids in XML, with the arrays appended as raw bytes, and collections in time for ParaView."""
+"""VTK unstructured grids in XML, with the arrays appended as raw bytes, and collections in time for ParaView.
+
+Grains of other shapes than disks and spheres have their surfaces in a grid of their own.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,14 @@ import sys
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .box import cell_of
 from .columns import bodies, grain_arrays, more_of_contacts, normal_force, tangential_force
+from .surfaces import placed_surfaces
 
 if TYPE_CHECKING:
     from ..trajectory.frame import Frame
@@ -21,11 +25,12 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 KINDS = {"f": "Float", "i": "Int", "u": "UInt"}
 ENDIAN = f'byte_order="{"LittleEndian" if sys.byteorder == "little" else "BigEndian"}"'
-VERTEX = 1
+VERTEX, TRIANGLE, POLYGON = 1, 5, 7
+OF_SURFACES = ("id", "shape", "material", "radius", "velocity", "load", "contact_number")
 
 
 def write(job: Job) -> None:
-    """A folder with a grid of grains and one of contacts for each frame, or the grids of one frame."""
+    """A folder with grids of grains, contacts and, of other shapes, surfaces for each frame, or those of one frame."""
     series: dict[str, list[tuple[float, str]]] = {"grains": []}
     if job.trajectory.has_contacts:
         series["contacts"] = []
@@ -39,14 +44,32 @@ def write(job: Job) -> None:
             points, data = grid(frame)
             save(place, points, data, fields={"TimeValue": np.array([frame.time]), **_cell(frame)})
             series[kind].append((frame.time, name))
+        if frame.catalogue is not None:
+            name = f"surfaces-{frame.index:06d}.vtu"
+            place = job.inside(name) if job.folder else job.apart("surfaces")
+            points, cells, data = _surfaces(frame)
+            save(place, points, data, fields={"TimeValue": np.array([frame.time])}, cells=cells)
+            series.setdefault("surfaces", []).append((frame.time, name))
     if job.folder:
         for kind, steps in series.items():
             job.inside(f"{kind}.pvd").write_text(_collection(steps), encoding="utf-8")
 
 
-def save(path: Path, points: Array, data: Mapping[str, Array], *, fields: Mapping[str, Array]) -> None:
-    """Points (n, 3), each a cell of its own, with their data, and fields of the whole."""
+class Cells(NamedTuple):
+    """connectivity : numbers of points, cell after cell; offsets : (c,) where each cell ends; types : (c,) of VTK"""
+
+    connectivity: Array
+    offsets: Array
+    types: Array
+
+
+def save(
+    path: Path, points: Array, data: Mapping[str, Array], *, fields: Mapping[str, Array], cells: Cells | None = None
+) -> None:
+    """Points (n, 3), each a cell of its own, with their data, and fields of the whole; with cells, data are theirs."""
     n = len(points)
+    own = "PointData" if cells is None else "CellData"
+    cells = cells or Cells(np.arange(n), np.arange(1, n + 1), np.full(n, VERTEX))
     blocks: list[Array] = []
     place = 0
 
@@ -68,15 +91,15 @@ def save(path: Path, points: Array, data: Mapping[str, Array], *, fields: Mappin
         "<FieldData>",
         *(array(name, values, tuples=True) for name, values in fields.items()),
         "</FieldData>",
-        f'<Piece NumberOfPoints="{n}" NumberOfCells="{n}">',
-        "<PointData>",
+        f'<Piece NumberOfPoints="{n}" NumberOfCells="{len(cells.types)}">',
+        f"<{own}>",
         *(array(name, values) for name, values in data.items()),
-        "</PointData>",
+        f"</{own}>",
         f"<Points>{array('Points', points)}</Points>",
         "<Cells>",
-        array("connectivity", np.arange(n, dtype=np.int64)),
-        array("offsets", np.arange(1, n + 1, dtype=np.int64)),
-        array("types", np.full(n, VERTEX, np.uint8)),
+        array("connectivity", cells.connectivity.astype(np.int64)),
+        array("offsets", cells.offsets.astype(np.int64)),
+        array("types", cells.types.astype(np.uint8)),
         "</Cells>",
         "</Piece>",
         "</UnstructuredGrid>",
@@ -93,6 +116,31 @@ def save(path: Path, points: Array, data: Mapping[str, Array], *, fields: Mappin
 def _grains(frame: Frame) -> tuple[Array, dict[str, Array]]:
     arrays = grain_arrays(frame)
     return arrays.pop("position"), arrays
+
+
+def _surfaces(frame: Frame) -> tuple[Array, Cells, dict[str, Array]]:
+    """Points (k, 3) m of all grains, triangles or flat polygons, and for each of them the data of its grain.
+
+    In single precision: they are many, and there to be looked at.
+    """
+    points: list[Array] = [np.zeros((0, 3))]
+    corners: list[Array] = [np.zeros(0, np.int64)]
+    sizes: list[Array] = [np.zeros(0, np.int64)]
+    owner: list[Array] = [np.zeros(0, np.int64)]
+    first = 0
+    for grains in placed_surfaces(frame):
+        n, k = grains.points.shape[:2]
+        points.append(grains.points.reshape(-1, 3))
+        one = np.concatenate([np.asarray(cell, np.int64).ravel() for cell in grains.cells])
+        corners.append((one + first + k * np.arange(n)[:, None]).ravel())
+        sizes.append(np.tile([len(cell) for cell in grains.cells], n))
+        owner.append(np.repeat(grains.rows, len(grains.cells)))
+        first += n * k
+    size, row = np.concatenate(sizes), np.concatenate(owner)
+    kind = np.full(len(size), POLYGON if frame.dimension == 2 else TRIANGLE)
+    arrays, short = grain_arrays(frame), {"f": np.float32, "i": np.int32, "u": np.int32}
+    data = {name: arrays[name].astype(short[arrays[name].dtype.kind])[row] for name in OF_SURFACES}
+    return np.concatenate(points).astype(np.float32), Cells(np.concatenate(corners), np.cumsum(size), kind), data
 
 
 def _cell(frame: Frame) -> dict[str, Array]:

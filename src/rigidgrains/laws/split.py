@@ -16,7 +16,7 @@ from .contact import associated, shock
 from .shock import general_shock_law
 
 COUPLED = 0.5  # mu |w_nt|/w_nn from which on a contact takes the general law
-GLUED = 1e8  # stands for an infinite coefficient in the general law
+GLUED = 1e6  # stands for an infinite coefficient in the general law, whose rounding it multiplies
 
 general = law(general_shock_law)
 

@@ -37,6 +37,7 @@ A0_X, A0_Y, A1_X, A1_Y, FLAT_WT_X, FLAT_WT_Y, FLAT_STRONG, FLAT_LEVERS = range(8
 FLAT_LEVERS += 1  # the last one fills the line
 # The same in 3D: matrices, row after row, V = v_1 - v_0 + A_1 s_1 - A_0 s_0; the rest as above
 A_ZERO, A_ONE, WT_X, WT_Y, WT_Z, STRONG, LEVERS = 0, 9, 18, 19, 20, 21, 24
+ROW_X, ROW_Y, ROW_Z = 0, 3, 6  # where the rows of a matrix begin, after its first column
 # Columns of `flow`, the three rows of a cell that deforms: row a holds L_ab (1/s) and 1/M_ab (1/(kg m^2)), 0 where L_ab
 # does not follow a stress; 1/M of the isotropic part of L, and 1 where that acts, else 0
 L_X, L_Y, L_Z, INV_M_X, INV_M_Y, INV_M_Z, INV_M_ALL, ALL = range(8)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 TURN_W, TURN_X, TURN_Y, TURN_Z = range(4)  # columns of quaternions
-HALVES = 20  # looks at the spin half-way; each brings it nearer by the angle of the step
+LOOKS = 50  # at the spin of the step; each brings it nearer by the angle of the step
 
 
 def gyration(bodies: Bodies) -> Array:
@@ -76,8 +76,9 @@ def turning(bodies: Bodies, motion: Array) -> Array:
 def turn_shapes(bodies: Bodies, dt: float) -> None:
     """Orientations of grains of any shape after a step with the present spins; angular momenta stay what they are.
 
-    In 3D the spin follows from L = I w as the grain turns: the orientation goes on with the spin that it has half-way,
-    the implicit midpoint rule, and s becomes that of the new orientation.
+    In 3D the spin follows from L = I w as the grain turns. The midpoint rule for L in the axes of the body, with
+    Cayley's turn, keeps L and the energy of a free grain to rounding (Simo and Wong 1991); s becomes that of the new
+    orientation.
     """
     n, motion, lengths = bodies.count, bodies.motion, gyration(bodies)
     if bodies.dimension == 2:
@@ -149,36 +150,30 @@ def _turn(first, last, quaternion, angle):
 
 @kernel
 def _turn_solids(first, last, quaternion, motion, lengths, dt):
-    """Of some grains. With m = 1: L = B^-1 s, w = I^-1 L."""
+    """Of some grains, at unit mass: L = B^-1 s in space, M = L in the axes of the body, w = I^-1 M."""
     for i in range(first, last):
         turn = rotation(quaternion, i)
+        l_x, l_y, l_z = lengths[i, X], lengths[i, Y], lengths[i, Z]
         x, y, z = _in_axes(turn, motion[i, S_X], motion[i, S_Y], motion[i, S_Z])
-        m_x, m_y, m_z = _in_space(turn, lengths[i, X] * x, lengths[i, Y] * y, lengths[i, Z] * z)
+        a_x, a_y, a_z = l_x * x, l_y * y, l_z * z  # M before
+        m_x, m_y, m_z = _in_space(turn, a_x, a_y, a_z)  # L
         q, a, b, d = quaternion[i, TURN_W], quaternion[i, TURN_X], quaternion[i, TURN_Y], quaternion[i, TURN_Z]
-        w_x, w_y, w_z = _spin(turn, m_x, m_y, m_z, lengths[i, X], lengths[i, Y], lengths[i, Z])
-        for _ in range(HALVES):
-            h, e, f, g = turn_quaternion(q, a, b, d, 0.5 * dt * w_x, 0.5 * dt * w_y, 0.5 * dt * w_z)
-            turn = _rotation(h, e, f, g)
-            u_x, u_y, u_z = _spin(turn, m_x, m_y, m_z, lengths[i, X], lengths[i, Y], lengths[i, Z])
-            change = abs(u_x - w_x) + abs(u_y - w_y) + abs(u_z - w_z)
-            w_x, w_y, w_z = u_x, u_y, u_z
-            if change <= 1e-15 * (abs(w_x) + abs(w_y) + abs(w_z)):
+        b_x, b_y, b_z = a_x, a_y, a_z  # M after
+        h, e, f, g = q, a, b, d
+        for _ in range(LOOKS):
+            w_x, w_y, w_z = 0.5 * (a_x + b_x) / l_x**2, 0.5 * (a_y + b_y) / l_y**2, 0.5 * (a_z + b_z) / l_z**2
+            half = 0.5 * dt * np.sqrt(w_x * w_x + w_y * w_y + w_z * w_z)
+            angle = dt * (np.arctan(half) / half if half > 0.0 else 1.0)  # Cayley's turn: tan of half of it is w dt/2
+            x, y, z = _in_space(turn, angle * w_x, angle * w_y, angle * w_z)
+            h, e, f, g = turn_quaternion(q, a, b, d, x, y, z)
+            x, y, z = _in_axes(_rotation(h, e, f, g), m_x, m_y, m_z)
+            change, size = abs(x - b_x) + abs(y - b_y) + abs(z - b_z), abs(x) + abs(y) + abs(z)
+            b_x, b_y, b_z = x, y, z
+            if change <= 4e-16 * size:
                 break
-        (
-            quaternion[i, TURN_W], quaternion[i, TURN_X], quaternion[i, TURN_Y], quaternion[i, TURN_Z],
-        ) = turn_quaternion(q, a, b, d, dt * w_x, dt * w_y, dt * w_z)  # fmt: skip
-        turn = rotation(quaternion, i)
-        x, y, z = _in_axes(turn, m_x, m_y, m_z)
-        motion[i, S_X], motion[i, S_Y], motion[i, S_Z] = _in_space(
-            turn, x / lengths[i, X], y / lengths[i, Y], z / lengths[i, Z]
-        )
-
-
-@law
-def _spin(turn, m_x, m_y, m_z, l_x, l_y, l_z):
-    """w of an angular momentum at unit mass, by the radii of gyration about the axes."""
-    x, y, z = _in_axes(turn, m_x, m_y, m_z)
-    return _in_space(turn, x / (l_x * l_x), y / (l_y * l_y), z / (l_z * l_z))
+        quaternion[i, TURN_W], quaternion[i, TURN_X], quaternion[i, TURN_Y], quaternion[i, TURN_Z] = h, e, f, g
+        turn = _rotation(h, e, f, g)
+        motion[i, S_X], motion[i, S_Y], motion[i, S_Z] = _in_space(turn, b_x / l_x, b_y / l_y, b_z / l_z)
 
 
 @law

@@ -136,6 +136,9 @@ _common: Any = {"error_model": "numpy", "no_cfunc_wrapper": True}  # nobody call
 kernel = njit(cache=True, nogil=True, **_common)  # several may run side by side, see threads.py
 law = njit(**_common)  # for plain functions that kernels call: they are cached with their callers
 inlined = njit(inline="always", **_common)  # where a call would double the cost of a loop
+# Laws that are given many arrays, for kernels only: a call would cost more than what it does, and compile for Python
+_kernels_only: Any = {"forceinline": True, "no_cpython_wrapper": True}
+folded = njit(**_kernels_only, **_common)
 
 
 def specialise(text: Any, name: str, given: dict[str, Any], compile_it: Any = kernel) -> Any:

@@ -6,6 +6,7 @@ from .grains import Grains
 from .load import load_scene
 from .scene import Scene
 from .settings import Force, Material, Output, Pair, Run, Solver
+from .shape import Shape
 from .sizes import Discrete, Spread
 from .streams import Inflow, Outlet
 
@@ -27,6 +28,7 @@ __all__ = [
     "Run",
     "Scene",
     "SceneError",
+    "Shape",
     "Solver",
     "Spread",
     "load_scene",

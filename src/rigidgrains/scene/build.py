@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from ..model import time_functions
@@ -12,8 +14,10 @@ from ..model.spring import Spring
 from ..model.walls import Wall
 from .checks import Groups, cell_mistakes, mass_mistakes, overlap_mistakes, wall_mistakes
 from .errors import ABSENT, EMPTY, Problem, SceneError
+from .forms import Forms
 from .friction import FrictionTable
 from .grains import Grains
+from .make_shapes import Shapes, make_shapes
 from .make_streams import add_streams, stream_mistakes
 from .make_walls import make_walls
 from .placement import place_grains
@@ -31,11 +35,12 @@ def build(scene: Scene, seed: int) -> Bodies:
     friction = FrictionTable(scene)
     walls = make_walls(scene, friction)
     cell = None if scene.cell is None else scene.cell.make(scene.dimension)
+    shapes = make_shapes(scene)
     groups: list[PlacedGroup] = []
     for index, table in enumerate(scene.grains):
         there = [wall for wall in walls if wall.is_there(0.0)]
-        groups.append(place_group(scene, index, table, seed, there, cell, groups))
-    slices = slices_of(groups)
+        groups.append(place_group(scene, index, table, seed, there, cell, shapes, groups))
+    slices, forms = slices_of(groups), joined(groups)
     with np.errstate(all="ignore"):
         bodies = Bodies.assemble(
             dimension=scene.dimension,
@@ -58,11 +63,14 @@ def build(scene: Scene, seed: int) -> Bodies:
             groups={group_name(i, table.name): slices[i] for i, table in enumerate(scene.grains)},
             laws=friction.laws(),
             cell=cell,
+            catalogue=None if forms is None else forms.catalogue,
+            shape=0 if forms is None else forms.shape,
+            orientation=None if forms is None else forms.orientation,
         )
     if scene.gravity is not None and moves(scene.gravity):
         bodies.gravity_function = time_functions.in_space(scene.gravity)
     add_streams(scene, bodies, friction, seed)
-    check(scene, bodies, slices)
+    check(scene, bodies, forms, slices)
     bodies.force, bodies.torque = pushes(scene, bodies, "force"), pushes(scene, bodies, "torque")
     bodies.springs = springs(scene, bodies)
     for piston in scene.piston:
@@ -73,13 +81,21 @@ def build(scene: Scene, seed: int) -> Bodies:
 
 
 class PlacedGroup:
-    """Grains of one group, in their final order: positions, radii, start velocities and spins."""
+    """Grains of one group, in their final order: positions, radii, start velocities and spins, shapes if not round."""
 
-    def __init__(self, table: Grains, dimension: int, position: Array, radius: Array, order: np.ndarray) -> None:
+    def __init__(
+        self, table: Grains, dimension: int, position: Array, radius: Array, order: np.ndarray, forms: Forms | None
+    ) -> None:
         self.position = position
+        self.forms = None if forms is None else forms[order]
         self.radius = radius[order]
         self.velocity = table.velocities(dimension)[order]
         self.spin = table.spins(dimension)[order]
+
+    @property
+    def bound(self) -> Array:
+        """(n,) m, radii of the spheres that hold them."""
+        return self.radius if self.forms is None else self.forms.bound
 
 
 def place_group(
@@ -89,6 +105,7 @@ def place_group(
     seed: int,
     walls: list[Wall],
     cell: Cell | None,
+    shapes: Shapes | None,
     earlier: list[PlacedGroup],
 ) -> PlacedGroup:
     """Draw the radii of a group and place it; its random numbers depend on no other group."""
@@ -99,16 +116,13 @@ def place_group(
     )
     rng = np.random.default_rng(own)
     place, dimension = f"grains[{index}]", scene.dimension
-    if table.file is not None:
-        state = table.state
-        position = in_space(state.position[:, :dimension])
-        return PlacedGroup(table, dimension, position, state.radius, np.arange(table.number))
     try:
-        radius = table.radii if table.radii is not None else draw_radii(table.radius, table.number, dimension, rng)
+        radius, forms = sizes_and_shapes(index, table, dimension, shapes, rng)
     except SceneError as error:
         raise SceneError(problem.inside(place) for problem in error.problems) from None
-    if table.positions is not None:
-        return PlacedGroup(table, dimension, in_space(table.positions), radius, np.arange(table.number))
+    if table.file is not None or table.positions is not None:
+        given = table.positions if table.file is None else table.state.position[:, :dimension]
+        return PlacedGroup(table, dimension, in_space(given), radius, np.arange(table.number), forms)
     assert table.region is not None
     lower, upper = in_space(table.region)
     room = Room(
@@ -118,12 +132,36 @@ def place_group(
         upper,
         walls,
         np.vstack([np.zeros((0, 3)), *(group.position for group in earlier)]),
-        np.concatenate([np.zeros(0), *(group.radius for group in earlier)]),
+        np.concatenate([np.zeros(0), *(group.bound for group in earlier)]),
         cell,
         dict(zip((group_name(k, group.name) for k, group in enumerate(scene.grains)), slices_of(earlier))),
+        joined(earlier),
     )
-    position, order = place_grains(table, radius, rng, room)
-    return PlacedGroup(table, dimension, position, radius, order)
+    position, order = place_grains(table, radius if forms is None else forms.bound, rng, room, forms)
+    return PlacedGroup(table, dimension, position, radius, order, forms)
+
+
+def sizes_and_shapes(
+    index: int, table: Grains, dimension: int, shapes: Shapes | None, rng: np.random.Generator
+) -> tuple[Array, Forms | None]:
+    """Radii (n,) m and, where some grain of the scene is not round, shapes and orientations."""
+    kinds = None if shapes is None else shapes.numbers_of(index, table, rng)
+    if table.file is not None:
+        radius = table.state.radius
+    elif table.size == "as drawn" and table.shape is not None:
+        assert shapes is not None
+        radius = shapes.drawn_radius[kinds]
+    else:
+        radius = table.radii if table.radii is not None else draw_radii(table.radius, table.number, dimension, rng)
+    if shapes is None or kinds is None or shapes.catalogue.round.all():
+        return radius, None
+    return radius, Forms(shapes.catalogue, kinds, radius, shapes.orientations_of(index, table, kinds, rng))
+
+
+def joined(groups: list[PlacedGroup]) -> Forms | None:
+    """Shapes and orientations of the grains of all groups; None where all are round."""
+    forms = [group.forms for group in groups if group.forms is not None]
+    return functools.reduce(Forms.joined, forms) if forms else None
 
 
 def slices_of(groups: list[PlacedGroup]) -> list[slice]:
@@ -132,15 +170,15 @@ def slices_of(groups: list[PlacedGroup]) -> list[slice]:
     return [slice(int(end) - len(group.radius), int(end)) for end, group in zip(ends, groups)]
 
 
-def check(scene: Scene, bodies: Bodies, slices: list[slice]) -> None:
+def check(scene: Scene, bodies: Bodies, forms: Forms | None, slices: list[slice]) -> None:
     """Raise what is physically wrong; placed groups alone need no check."""
     problems = list(mass_mistakes(bodies.mass, slices))
     groups = Groups(slices, scene.grains)
     if bodies.cell is not None:
         problems += cell_mistakes(bodies, groups)
     if not problems and any(table.positions is not None or table.file is not None for table in scene.grains):
-        problems += overlap_mistakes(bodies.position, bodies.radius, bodies.cell, groups)
-        problems += wall_mistakes(bodies.position, bodies.radius, bodies.walls, groups)
+        problems += overlap_mistakes(bodies, forms, groups)
+        problems += wall_mistakes(bodies, forms, groups)
     problems += stream_mistakes(bodies)
     if problems:
         raise SceneError(problems)

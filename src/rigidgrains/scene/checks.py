@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from ..detect.images import find_pairs
 from ..model.bodies import Bodies
-from ..model.cell import Cell, CellError
-from ..model.walls import Wall
+from ..model.cell import CellError
 from .cells import Array
 from .errors import Problem
 from .room import wall_gaps
 
 if TYPE_CHECKING:
+    from .forms import Forms
     from .grains import Grains
 
 # Positions are written with rounded decimals: grains may overlap by this share of the smaller radius.
@@ -52,9 +52,10 @@ class Groups:
         return int(np.searchsorted(self.starts, i, side="right")) - 1
 
 
-def overlap_mistakes(position: Array, radius: Array, cell: Cell | None, groups: Groups) -> Iterator[Problem]:
+def overlap_mistakes(bodies: Bodies, forms: Forms | None, groups: Groups) -> Iterator[Problem]:
     """The deepest overlap of two grains and how many there are."""
-    i, j, gap = overlapping_pairs(position, radius, cell)
+    position, radius = bodies.position, bodies.radius
+    i, j, gap = overlapping_pairs(bodies, forms)
     depth = -gap / np.minimum(radius[i], radius[j])
     deep = depth > np.maximum(groups.allowed[i], groups.allowed[j])
     if deep.any():
@@ -68,16 +69,19 @@ def overlap_mistakes(position: Array, radius: Array, cell: Cell | None, groups: 
         yield Problem(groups.place(first), tidy(position[first]), message)
 
 
-def overlapping_pairs(
-    position: Array, radius: Array, cell: Cell | None
-) -> tuple[NDArray[np.int64], NDArray[np.int32], Array]:
-    """Both grains and the gap of every pair that overlaps, through any image."""
-    pairs = find_pairs(position, radius, cell)
-    i, j = np.repeat(np.arange(len(radius)), np.diff(pairs.start)), pairs.partner
-    away = position[j] - position[i]
-    if cell is not None:
-        away += cell.shifts[pairs.image]
-    return i, j, np.linalg.norm(away, axis=1) - radius[i] - radius[j]
+def overlapping_pairs(bodies: Bodies, forms: Forms | None) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
+    """Both grains and the gap of every pair that overlaps, through any image; by the narrow phase with other shapes."""
+    pairs = find_pairs(bodies.position, bodies.bound, bodies.cell)
+    i, j = np.repeat(np.arange(bodies.count), np.diff(pairs.start)), pairs.partner.astype(np.int64)
+    shift = np.zeros((len(i), 3)) if bodies.cell is None else bodies.cell.shifts[pairs.image]
+    if forms is None:
+        away = bodies.position[j] - bodies.position[i] + shift
+        return i, j, np.linalg.norm(away, axis=1) - bodies.radius[i] - bodies.radius[j]
+    from .narrow import Narrow
+
+    gap, _ = Narrow(forms).gaps(bodies.position, i, j, shift, 0.0)
+    met = np.isfinite(gap)
+    return i[met], j[met], gap[met]
 
 
 def cell_mistakes(bodies: Bodies, groups: Groups) -> Iterator[Problem]:
@@ -85,7 +89,7 @@ def cell_mistakes(bodies: Bodies, groups: Groups) -> Iterator[Problem]:
     cell = bodies.cell
     assert cell is not None
     try:
-        cell.check(float(bodies.radius.max(initial=0.0)))
+        cell.check(float(bodies.bound.max(initial=0.0)))
     except CellError as problem:
         yield Problem("cell.upper", tidy(cell.origin + np.diag(cell.vectors)), str(problem))
     ends = ~cell.periodic & (np.arange(3) < bodies.dimension)
@@ -97,10 +101,11 @@ def cell_mistakes(bodies: Bodies, groups: Groups) -> Iterator[Problem]:
         yield Problem(groups.place(int(out[0])), tidy(bodies.position[out[0]]), message)
 
 
-def wall_mistakes(position: Array, radius: Array, walls: list[Wall], groups: Groups) -> Iterator[Problem]:
+def wall_mistakes(bodies: Bodies, forms: Forms | None, groups: Groups) -> Iterator[Problem]:
     """For each wall the grain deepest in it."""
-    for wall in walls:
-        gap, _ = wall_gaps(wall, position, radius)
+    position, radius = bodies.position, bodies.radius
+    for wall in bodies.walls:
+        gap, _ = wall_gaps(wall, position, radius) if forms is None else forms.wall_gaps(wall, position)
         depth = -gap / radius
         deep = depth > groups.allowed
         if not deep.any():

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
@@ -14,22 +13,30 @@ from pydantic import Field, PlainValidator, WithJsonSchema
 
 from ..model.columns import Z
 from .errors import ABSENT, Problem
+from .formed import Quaternions, ShapeNames, form_mistakes, is_random
 from .section import Section, vector_length
 from .sizes import Discrete, Radius, Spread, mean_power
-from .values import MOST, Array, Count, Fraction, Name, Numbers, Positive, Positives, Seed, Vectors, in_space, whole
+from .values import (
+    MOST,
+    Array,
+    Count,
+    FileName,
+    Fraction,
+    Name,
+    Numbers,
+    Positive,
+    Positives,
+    Seed,
+    Vectors,
+    in_space,
+    whole,
+)
 
 if TYPE_CHECKING:
     from ..formats.state import State
 
 MOST_GRAINS = 10**8
 ENDLESS = 2**62  # number of grains in a file that cannot be read: nothing else is blamed on it
-
-
-def read_file_name(value: Any) -> str:
-    """The path of a file."""
-    if not isinstance(value, (str, Path)) or not str(value):
-        raise ValueError("must be the path of a file, in quotes")
-    return str(value)
 
 
 def read_frame(value: Any) -> int | str:
@@ -41,7 +48,6 @@ def read_frame(value: Any) -> int | str:
     return whole(-MOST, MOST)(value)
 
 
-FileName = Annotated[str, PlainValidator(read_file_name), WithJsonSchema({"type": "string"})]
 FrameNumber = Annotated[
     int | Literal["last"],
     PlainValidator(read_frame),
@@ -74,6 +80,24 @@ class Grains(Section):
         description="radius (m): a number, [min, max], { values, shares, by } or { mean, std, min, max, distribution }",
     )
     radii: Positives | None = Field(default=None, description="one radius per grain (m), instead of radius")
+    shape: ShapeNames | None = Field(
+        default=None,
+        description="name of a [[shape]], 'disk' or 'sphere'; or shares of the number of grains,"
+        " { pentagon = 0.7, disk = 0.3 }; round if absent",
+    )
+    size: Literal["equal volume", "as drawn"] = Field(
+        default="equal volume",
+        description="whether radius is that of the disk or sphere of equal volume, or lengths of the drawing are m",
+    )
+    orientation: Literal["random"] | None = Field(
+        default=None, description="turned at random: the default with count; others are as drawn, or have angles"
+    )
+    angles: Numbers | None = Field(
+        default=None, description="2D: angle by which grains are turned (rad), one for all or one per grain"
+    )
+    quaternions: Quaternions | None = Field(
+        default=None, description="3D: rotation of grains, [w, x, y, z], one for all or one per grain"
+    )
     density: Positive = Field(default=2500.0, description="mass density (kg/m^3; per area, kg/m^2, in 2D)")
     seed: Seed | None = Field(default=None, description="seed of this group's random numbers; wins over the run's seed")
     material: Name | None = Field(default=None, description="name of the material")
@@ -105,6 +129,7 @@ class Grains(Section):
         else:
             yield from self.placing_mistakes(dimension)
             yield from self.size_mistakes(dimension)
+        yield from form_mistakes(self, dimension)
         if self.velocity is not None:
             yield from self.per_grain_mistakes("velocity", (dimension,), vector_length(dimension))
         if self.spin is not None:
@@ -114,9 +139,11 @@ class Grains(Section):
     def file_mistakes(self, dimension: int) -> Iterator[Problem]:
         from ..formats.errors import FormatError, FrameError
 
-        for key in ("count", "region", "placement", "jitter", "positions", "radius", "radii", "seed"):
+        for key in ("count", "region", "placement", "jitter", "positions", "radius", "radii"):
             if self.given(key):
                 yield self.wrong(key, f"has no meaning with file; remove {key} or file")
+        if self.given("seed") and not is_random(self):
+            yield self.wrong("seed", "has no meaning with file; remove seed or file")
         try:
             state = self.state
         except FormatError as problem:
@@ -128,7 +155,11 @@ class Grains(Section):
             yield self.wrong("file", f"is not flat, {how}; set dimension = 3")
 
     def size_mistakes(self, dimension: int) -> Iterator[Problem]:
-        if self.radius is None and self.radii is None:
+        if self.size == "as drawn" and self.shape is not None:
+            for key in ("radius", "radii"):
+                if self.given(key):
+                    yield self.wrong(key, f"has no meaning with size = 'as drawn'; remove {key} or size")
+        elif self.radius is None and self.radii is None:
             yield Problem("radius", ABSENT, "missing; give radius, or radii with one value per grain")
         elif self.radius is not None and self.radii is not None:
             yield self.wrong("radii", "given together with radius; keep one of them")
@@ -147,7 +178,8 @@ class Grains(Section):
             for key in ("count", "region", "placement", "jitter"):
                 if self.given(key):
                     yield self.wrong(key, f"has no meaning with positions; remove {key} or positions")
-            if self.given("seed") and not isinstance(self.radius, (tuple, Discrete, Spread)):
+            drawn = isinstance(self.radius, (tuple, Discrete, Spread))
+            if self.given("seed") and not drawn and not is_random(self):
                 yield self.wrong("seed", "has no meaning where nothing is random; remove seed or positions")
             if self.positions.shape[1] != dimension:
                 yield self.wrong("positions", f"must be a list of vectors; each {vector_length(dimension)}")

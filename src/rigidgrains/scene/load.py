@@ -15,6 +15,7 @@ from .scene import Scene
 from .toml import write_toml
 
 HEADER = re.compile(r"\s*(\[\[?)\s*([\w.\-\s]+?)\s*\]")
+WITH_FILES = ("grains", "shape")  # tables that may name one
 KEY = re.compile(r"\s*\"?([\w.\-\[\]]+)\"?\s*=")
 
 
@@ -73,11 +74,21 @@ def missing(words: dict[str, Any], ends: bool) -> Iterator[Problem]:
 
 
 def find_files(words: dict[str, Any], folder: Path) -> None:
-    """Files of grains are meant relative to the scene file."""
-    tables = words.get("grains")
-    for table in tables if isinstance(tables, list) else []:
-        if isinstance(table, dict) and isinstance(table.get("file"), str) and table["file"]:
+    """Files of grains and shapes are meant relative to the scene file."""
+    for table in tables_with_files(words):
+        if isinstance(table["file"], str) and table["file"]:
             table["file"] = str(folder / table["file"])
+
+
+def tables_with_files(words: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The tables of a scene that name a file to read, as words."""
+    for key in WITH_FILES:
+        tables = words.get(key)
+        yield from (
+            table
+            for table in (tables if isinstance(tables, list) else [])
+            if isinstance(table, dict) and "file" in table
+        )
 
 
 def read_text(path: Path) -> str:

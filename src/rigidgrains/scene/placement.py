@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ..detect.morton import morton
 from .cells import Array
 from .dense import place_dense
+from .forms import Forms
 from .grains import Grains
 from .lattice import SPARE, free_sites, place_lattice
 from .room import Room
 from .sequential import place_random
 
 
-def place_grains(group: Grains, radius: Array, rng: np.random.Generator, room: Room) -> tuple[Array, NDArray[np.int64]]:
-    """Positions (n, 3) and the index into `radius` of the grain at each."""
+def place_grains(
+    group: Grains, radius: Array, rng: np.random.Generator, room: Room, forms: Forms | None = None
+) -> tuple[Array, NDArray[np.int64]]:
+    """Positions (n, 3) and the index into `radius` of the grain at each.
+
+    forms : what the grains look like, where some are not round; `radius` are then those of their bounding spheres
+    """
+    if forms is not None and not forms.round:
+        position, order = place_formed(group, forms, rng, room)
+        curve = along_curve(position, room.lower, room.upper)
+        return np.ascontiguousarray(position[curve]), order[curve]
     narrow = float((room.upper - room.lower)[: room.dimension].min())
     if 2.0 * radius.max() > narrow:
         message = (
@@ -25,6 +37,25 @@ def place_grains(group: Grains, radius: Array, rng: np.random.Generator, room: R
     position, order = place(group, radius, rng, room)
     curve = along_curve(position, room.lower, room.upper)
     return np.ascontiguousarray(position[curve]), order[curve]
+
+
+def place_formed(group: Grains, forms: Forms, rng: np.random.Generator, room: Room) -> tuple[Array, NDArray[np.int64]]:
+    """On a lattice or at random by bounding spheres; densely, and if a lattice does not fit, by true shapes."""
+    from .dense_shapes import place_shapes
+
+    radius = forms.bound
+    fits = 2.0 * radius.max() <= float((room.upper - room.lower)[: room.dimension].min())
+    if group.placement == "dense" or (not fits and group.placement is None and not group.given("jitter")):
+        return place_shapes(forms, rng, room)
+    if not fits:
+        message = f"a grain within a radius of {radius.max():g} m does not fit between its faces in all directions"
+        raise room.error("region", group.region, f"{message}; take a larger region, or placement = 'dense'")
+    if group.placement == "random":
+        return place_random(radius, rng, room)
+    placed = place_lattice(radius, rng, room, group.jitter)
+    if placed is None and group.placement is None and not group.given("jitter"):
+        return place_shapes(forms, rng, room)
+    return no_lattice(radius, room) if placed is None else placed
 
 
 def place(group: Grains, radius: Array, rng: np.random.Generator, room: Room) -> tuple[Array, NDArray[np.int64]]:
@@ -37,6 +68,11 @@ def place(group: Grains, radius: Array, rng: np.random.Generator, room: Room) ->
         return placed
     if group.placement is None and not group.given("jitter"):
         return place_dense(radius, rng, room)
+    return no_lattice(radius, room)
+
+
+def no_lattice(radius: Array, room: Room) -> NoReturn:
+    """Tell that there are too few sites."""
     largest = float(radius.max())
     sites = len(free_sites(len(radius), largest, room, 2.0 * largest * (1.0 + SPARE))[0])
     message = f"only {sites} lattice sites are free for grains of radius {largest:g} m"

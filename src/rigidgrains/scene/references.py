@@ -10,6 +10,7 @@ import numpy as np
 from .confinement import SIDES, WALLS, Box
 from .errors import ABSENT, Problem, suggestion
 from .settings import Pair
+from .shape import ROUND
 
 DEFAULT = "default"
 Tables = Mapping[str, Sequence[Any]]
@@ -30,7 +31,7 @@ def present(tables: Tables, *keys: str) -> Iterator[tuple[str, int, Any]]:
 
 def repeated_names(tables: Tables, dimension: int) -> Iterator[Problem]:
     """Names, or pairs of materials, given twice."""
-    for keys in (tuple(WALLS), ("grains", "inflow"), ("outlet",), ("spring",), ("material",), ("pair",)):
+    for keys in (tuple(WALLS), ("shape",), ("grains", "inflow"), ("outlet",), ("spring",), ("material",), ("pair",)):
         seen: dict[Any, str] = {}
         for key, index, table in present(tables, *keys):
             place = f"{key}[{index}]"
@@ -64,6 +65,7 @@ def unknown_names(tables: Tables, unreadable: Mapping[str, set[str]]) -> Iterato
                     suggestion(name, materials) or f"; add a [[material]] of this name; known are {listed(materials)}"
                 )
                 yield Problem(f"{key}[{index}].{field}", name, "unknown material" + hint)
+    yield from unknown_shapes(tables, unreadable)
     yield from lost_streams(tables, unreadable)
     yield from lost_sides(tables, unreadable)
     yield from cut_springs(tables)
@@ -81,6 +83,20 @@ def unknown_names(tables: Tables, unreadable: Mapping[str, set[str]]) -> Iterato
             last = groups[force.grains] - 1
             message = f"the grains of group '{force.grains}' are numbered from 0 to {last}"
             yield Problem(f"{key}[{index}].index", list(force.index), message)
+
+
+def unknown_shapes(tables: Tables, unreadable: Mapping[str, set[str]]) -> Iterator[Problem]:
+    """Groups whose shapes no table describes."""
+    known = {*ROUND.values(), *(t.name for _, _, t in present(tables, "shape")), *unreadable.get("shape", ())}
+    for _, index, grains in present(tables, "grains"):
+        for name in grains.shape or ():
+            place = f"grains[{index}].shape"
+            if name not in known:
+                hint = suggestion(name, known) or f"; add a [[shape]] of this name; known are {listed(known)}"
+                yield Problem(place, name, "unknown shape" + hint)
+            elif name in ROUND.values() and grains.size == "as drawn":
+                message = f"a {name} has no drawing; give it a [[shape]] with centres and radii, or remove size"
+                yield Problem(place, name, message)
 
 
 def cut_springs(tables: Tables) -> Iterator[Problem]:

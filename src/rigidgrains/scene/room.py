@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,16 @@ from ..model.walls import Wall
 from .cells import Array, Cells, are_free, insert_all, make_cells
 from .errors import Problem, SceneError
 
+if TYPE_CHECKING:
+    from .forms import Forms
+
 
 @dataclass
 class Room:
     """The region between two corners (3,), the walls, the grains of earlier groups, (m, 3) and (m,), and the cell.
 
     others : earlier groups by name, rows of their grains
+    forms  : what earlier grains look like; `radius` are then those of their bounding spheres. None if all are round
     """
 
     place: str
@@ -31,6 +35,7 @@ class Room:
     radius: Array
     cell: Cell | None = None
     others: dict[str, slice] = field(default_factory=dict)
+    forms: Forms | None = None
 
     @cached_property
     def periodic(self) -> NDArray[np.bool_]:
@@ -92,7 +97,8 @@ class Room:
         flat = slice(0, self.dimension)
         position, lower, upper = self.position[:, flat], self.lower[flat], self.upper[flat]
         inside = np.asarray(((position >= lower) & (position <= upper)).all(axis=1))
-        shares = {name: self.packing_fraction(self.radius[rows][inside[rows]]) for name, rows in self.others.items()}
+        size = self.radius if self.forms is None else self.forms.radius
+        shares = {name: self.packing_fraction(size[rows][inside[rows]]) for name, rows in self.others.items()}
         return {name: share for name, share in shares.items() if share > 0.0}
 
 

@@ -15,6 +15,8 @@ from .grains import Grains
 from .references import Tables, repeated_names, unknown_names
 from .section import Section, vector_length
 from .settings import Force, Material, Output, Pair, Run, Solver, Spring
+from .shape import Shape
+from .shape_conflicts import shape_conflicts
 from .streams import Inflow, Outlet
 from .values import Coefficient, Dimension, TimedVector
 from .values import dimension as read_dimension
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound=Section)
 
 LISTS: dict[str, type[Section]] = {
+    "shape": Shape,
     "grains": Grains,
     **WALLS,
     "inflow": Inflow,
@@ -50,6 +53,7 @@ class Scene(Section):
         default=None, description="acceleration of gravity (m/s^2), each component a number, formula or table"
     )
     friction: Coefficient = Field(default=0.5, description="friction coefficient wherever no other is given")
+    shape: list[Shape] = Field(default_factory=list, description="shapes of grains that are not round")
     grains: list[Grains] = Field(default_factory=list, description="groups of grains")
     plane: list[Plane] = Field(default_factory=list, description="planes and finite plates")
     box: list[Box] = Field(default_factory=list, description="boxes of fixed planes")
@@ -91,6 +95,7 @@ class Scene(Section):
             problems += wrong_gravity(words.get("gravity"), dimension)
             problems += conflicts(singles.get("cell"), partly, words.get("gravity"), dimension)
             problems += tensions(singles.get("cell"), partly)
+            problems += shape_conflicts(singles.get("cell"), partly, dimension)
         if problems:
             raise SceneError(problems)
         for key, rows in lists.items():
@@ -107,6 +112,10 @@ class Scene(Section):
     def add_grains(self, **words: Any) -> Grains:
         """Add a group of grains: count and region, or positions; radius or radii; see `Grains`."""
         return self._add(Grains, "grains", words)
+
+    def add_shape(self, name: str, **words: Any) -> Shape:
+        """Add a shape of grains: polygon, vertices, box, capsule, solid, file, centres or parts; see `Shape`."""
+        return self._add(Shape, "shape", {"name": name, **words})
 
     def set_cell(self, **words: Any) -> Cell:
         """Make the scene periodic: lower and upper corner of the cell, and how it deforms; see `Cell`."""
@@ -201,6 +210,7 @@ class Scene(Section):
             *unknown_names(tables, {}),
             *conflicts(self.cell, tables, self.gravity, self.dimension),
             *tensions(self.cell, tables),
+            *shape_conflicts(self.cell, tables, self.dimension),
         ]
 
     def build(self, seed: int | None = None) -> Bodies:

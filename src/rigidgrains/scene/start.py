@@ -72,7 +72,7 @@ def scene_text(state: State, dimension: int, file: str, grains: dict[str, float]
 
 def extent(state: State) -> tuple[np.ndarray, np.ndarray]:
     """(3,) and (3,) m, corners of the box around all grains."""
-    radius = state.radius[:, None]
+    radius = state.bound[:, None]
     return (state.position - radius).min(axis=0), (state.position + radius).max(axis=0)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -184,6 +185,13 @@ def shares(value: Any) -> Array:
     return array
 
 
+def file_name(value: Any) -> str:
+    """The path of a file."""
+    if not isinstance(value, (str, Path)) or not str(value):
+        raise ValueError("must be the path of a file, in quotes")
+    return str(value)
+
+
 def schema(kind: str, **more: Any) -> WithJsonSchema:
     return WithJsonSchema({"type": kind, **more})
 
@@ -253,6 +261,7 @@ Count = Annotated[int, PlainValidator(whole(1, 2**63 - 1)), schema("integer", mi
 Seed = Annotated[int, PlainValidator(whole(0, 2**63 - 1)), schema("integer", minimum=0)]
 Whole = Seed
 Dimension = Annotated[int, PlainValidator(dimension), WithJsonSchema({"enum": [2, 3], "type": "integer"})]
+FileName = Annotated[str, PlainValidator(file_name), schema("string")]
 Name = Annotated[str, StringConstraints(strict=True, min_length=1)]
 
 

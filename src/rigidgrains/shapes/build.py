@@ -57,10 +57,15 @@ def make_shape(parts: Sequence[Part], *, dimension: int, size: str = EQUAL_VOLUM
 
 def polygon(sides: int, *, rounding: float = 0.0, size: str = EQUAL_VOLUME) -> Shape:
     """A regular polygon, drawn in the unit circle with a vertex on the y axis."""
+    return vertices(polygon_corners(sides), rounding=rounding, size=size)
+
+
+def polygon_corners(sides: int) -> Array:
+    """Corners (sides, 2) of a regular polygon in the unit circle."""
     if sides < 3:
         raise ValueError(f"a polygon of {sides} sides has no area; give 3 or more")
     angle = 0.5 * math.pi + 2.0 * math.pi * np.arange(sides) / sides
-    return vertices(np.stack([np.cos(angle), np.sin(angle)], axis=1), rounding=rounding, size=size)
+    return np.stack([np.cos(angle), np.sin(angle)], axis=1)
 
 
 def vertices(points: Any, *, rounding: float = 0.0, size: str = EQUAL_VOLUME) -> Shape:
@@ -71,13 +76,18 @@ def vertices(points: Any, *, rounding: float = 0.0, size: str = EQUAL_VOLUME) ->
 
 def box(lengths: Sequence[float], *, rounding: float = 0.0, size: str = EQUAL_VOLUME) -> Shape:
     """A rectangle or cuboid by the lengths of its sides."""
+    return vertices(box_corners(lengths), rounding=rounding, size=size)
+
+
+def box_corners(lengths: Sequence[float] | Array) -> Array:
+    """Corners (4, 2) or (8, 3) of a rectangle or cuboid about the origin."""
     sides = np.array(lengths, float)
     if sides.shape not in {(2,), (3,)} or not ((sides > 0.0) & (sides < math.inf)).all():
         raise ValueError(f"box = {lengths!r} has no volume; give two or three positive lengths")
     corners = np.array(list(itertools.product((-0.5, 0.5), repeat=len(sides))))
     if len(sides) == FLAT:
         corners = corners[[0, 2, 3, 1]]
-    return vertices(sides * corners, rounding=rounding, size=size)
+    return np.asarray(sides * corners)
 
 
 def capsule(ratio: float, *, dimension: int, size: str = EQUAL_VOLUME) -> Shape:

@@ -6,9 +6,11 @@ vertices. It does not depend on which face cuts which, and swaps its halves when
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from ..runtime.compiled import law
+from ..runtime.compiled import folded
 from .placed import LIFT, A, B, H, S, T
 from .table import HEAD, TAIL, X, Y, Z
 
@@ -16,10 +18,11 @@ VERTEX = 1 << 12  # a part has fewer vertices
 FEATURE = VERTEX * VERTEX
 FLAT = 1e-4  # a corner that adds less to the polygon, over its extent squared, is dropped
 TWIN = 1e-3  # corners that are closer, over the extent of the polygon, are one
-LEVEL = 1e-9  # gaps of twins that are closer, over the extent, are equal
+GRAZE = 1e-12  # a corner this far outside of a side, over the size of the pair, lies on it; rounding is far below
+LEVEL = 1e-13  # gaps that are closer, over the size of the pair, are equal
 
 
-@law
+@folded
 def pack(code_a, code_b):
     """The feature of a contact point; where a vertex takes part, the other side's edge does not count."""
     if 0 < code_a < VERTEX and code_b >= VERTEX:
@@ -29,12 +32,12 @@ def pack(code_a, code_b):
     return code_a * FEATURE + code_b
 
 
-@law
+@folded
 def edge_code(v, w):
     return (min(v, w) + 1) * VERTEX + max(v, w) + 1
 
 
-@law
+@folded
 def frame(x, y, z):
     """Two unit vectors across a unit vector, right-handed (Duff et al. 2017)."""
     sign = np.copysign(1.0, z)
@@ -43,7 +46,7 @@ def frame(x, y, z):
     return 1.0 + sign * x * x * a, sign * b, -sign * x, b, sign + y * y * a, -y
 
 
-@law
+@folded
 def outline(table, part, side, face, edge, x, y, z, work):
     """Corners of a face, or of an edge where face < 0, across and along n; returns how many."""
     a, b, c, e, f, g = frame(x, y, z)
@@ -62,8 +65,8 @@ def outline(table, part, side, face, edge, x, y, z, work):
     return count
 
 
-@law
-def clip(ref, face, count_ref, count, x, y, z, work):
+@folded
+def clip(ref, face, count_ref, count, size, x, y, z, work):
     """The other part's outline cut by that of the face of `ref`, into polygon[0]; returns the number of corners."""
     a, b, c, e, f, g = frame(x, y, z)
     inc, polygon, label, side, lines = 1 - ref, work.polygon, work.label, work.side, work.outline
@@ -78,37 +81,38 @@ def clip(ref, face, count_ref, count, x, y, z, work):
         vertex = work.corner[inc, k] + 1
         label[0, k] = vertex if inc == B else vertex * FEATURE
         side[0, k] = k
-    now, count_inc = 0, count
+    now, count_inc = A, count  # polygon 0 or 1
     for cut in range(count_ref):
-        count = _cut(ref, cut, count_ref, count_inc, sign, now, count, work)
+        count = _cut(ref, cut, count_ref, count_inc, sign, size, now, count, work)
         now = 1 - now
         if count == 0:
-            return 0
+            break
     if now == 1:
         for k in range(count):
-            _copy(work, 1, k, 0, k)
+            _copy(work, B, k, k)
     return count
 
 
-@law
-def _cut(ref, cut, count_ref, count_inc, sign, now, count, work):
+@folded
+def _cut(ref, cut, count_ref, count_inc, sign, size, now, count, work):
     """Cut polygon[now] by one side of the clipping face, into the other polygon (Sutherland, Hodgman 1974)."""
     polygon, label, side, lines = work.polygon, work.label, work.side, work.outline
     to, room = 1 - now, work.side.shape[1]
     after = cut + 1 if cut + 1 < count_ref else 0
     s, t = lines[ref, cut, S], lines[ref, cut, T]
     a, b = sign * (lines[ref, after, S] - s), sign * (lines[ref, after, T] - t)
-    kept = 0
+    kept, graze = 0, GRAZE * size * np.sqrt(a * a + b * b)
     out = b * (polygon[now, 0, S] - s) - a * (polygon[now, 0, T] - t)  # outside where positive
     for k in range(count):
         m = k + 1 if k + 1 < count else 0
         out_m = b * (polygon[now, m, S] - s) - a * (polygon[now, m, T] - t)
-        if out <= 0.0 and kept < room:
+        if out <= graze and kept < room:
             for c in range(4):
                 polygon[to, kept, c] = polygon[now, k, c]
-            label[to, kept], side[to, kept] = label[now, k], side[now, k]
+            label[to, kept] = label[now, k]
+            side[to, kept] = -1 - cut if out >= 0.0 and out_m > graze else side[now, k]
             kept += 1
-        if ((out < 0.0 and out_m > 0.0) or (out > 0.0 and out_m < 0.0)) and kept < room:
+        if ((out < 0.0 and out_m > graze) or (out > graze and out_m < 0.0)) and kept < room:
             share = out / (out - out_m)
             for c in range(4):
                 polygon[to, kept, c] = polygon[now, k, c] + share * (polygon[now, m, c] - polygon[now, k, c])
@@ -119,7 +123,7 @@ def _cut(ref, cut, count_ref, count_inc, sign, now, count, work):
     return kept
 
 
-@law
+@folded
 def _crossing(ref, cut, after, count_ref, count_inc, along, work):
     """The feature where a side of the polygon crosses side `cut` of the clipping face."""
     inc, corner = 1 - ref, work.corner
@@ -133,14 +137,14 @@ def _crossing(ref, cut, after, count_ref, count_inc, along, work):
     return own * FEATURE + other if ref == A else other * FEATURE + own
 
 
-@law
-def _copy(work, source, k, target, m):
+@folded
+def _copy(work, source, k, m):
     for c in range(4):
-        work.polygon[target, m, c] = work.polygon[source, k, c]
-    work.label[target, m] = work.label[source, k]
+        work.polygon[0, m, c] = work.polygon[source, k, c]
+    work.label[0, m] = work.label[source, k]
 
 
-@law
+@folded
 def _apart(polygon, k, m):
     """Distance of two corners, squared."""
     a, b, c = (
@@ -151,50 +155,68 @@ def _apart(polygon, k, m):
     return a * a + b * b + c * c
 
 
-@law
-def merge_corners(count, ref, count_a, count_b, work):
+@folded
+def merge_corners(count, ref, count_a, count_b, size, work):
     """Drop twins and flat corners, and name corners that are at vertices of A, B or both; returns how many are left.
 
-    Edges that are parallel to rounding cross anywhere: such corners would jump along them from step to step.
+    Edges that are parallel to rounding cross anywhere: such corners would jump along them from step to step. The
+    least gap stays: a corner goes only where one that is as near, to LEVEL of the size of the pair, is left.
     """
     polygon, label = work.polygon, work.label
     square = 0.0
-    for k in range(1, count):
-        square = max(square, _apart(polygon, 0, k))
-    near, level = TWIN * TWIN * square, LEVEL * np.sqrt(square)
-    kept = 0
+    nearest: Any = A  # corner 0, as a number that compiles no second time
     for k in range(count):
-        twin = -1
-        for m in range(kept):
-            if _apart(polygon, k, m) <= near:
-                twin = m
-                break
-        if twin < 0:
-            _copy(work, 0, k, 0, kept)
-            kept += 1
-        else:
-            more = polygon[0, k, LIFT] - polygon[0, twin, LIFT]
-            if more < -level or (more <= level and _rank(label[0, k]) < _rank(label[0, twin])):
-                _copy(work, 0, k, 0, twin)
-    kept = _drop_flat(kept, FLAT * square, polygon, work)
-    for k in range(kept):
+        for m in range(k):
+            square = max(square, _apart(polygon, m, k))
+        nearest = k if polygon[0, k, LIFT] < polygon[0, nearest, LIFT] else nearest
+    near, level = TWIN * TWIN * square, polygon[0, nearest, LIFT] + LEVEL * size
+    count = _drop_flat(_drop_twins(count, near, nearest, level, work), FLAT * square, level, work)
+    for k in range(count):
         code_a, code_b = label[0, k] // FEATURE, label[0, k] % FEATURE
         high_a = polygon[0, k, H] - (polygon[0, k, LIFT] if ref == A else 0.0)
         high_b = polygon[0, k, H] + (polygon[0, k, LIFT] if ref == B else 0.0)
         code_a = _vertex_at(A, count_a, code_a, polygon[0, k, S], polygon[0, k, T], high_a, near, work)
         code_b = _vertex_at(B, count_b, code_b, polygon[0, k, S], polygon[0, k, T], high_b, near, work)
         label[0, k] = pack(code_a, code_b)
+    return count
+
+
+@folded
+def _drop_twins(count, near, nearest, level, work):
+    """Of corners within sqrt(near) of each other keep the one whose feature comes first, whatever their order.
+
+    The nearest corner of all takes the place of its twin, where no other is as near. Returns how many are left.
+    """
+    polygon, rank, keeper = work.polygon, work.side[0], work.side[1]
+    for k in range(count):
+        code_a, code_b = work.label[0, k] // FEATURE, work.label[0, k] % FEATURE
+        rank[k] = min(code_a, code_b) * FEATURE + max(code_a, code_b)  # the same when parts are swapped
+        keeper[k] = -1
+    for _ in range(count):
+        first: Any = np.int64(-1)
+        for k in range(count):
+            if keeper[k] < 0 and (first < 0 or rank[k] < rank[first]):
+                first = k
+        if first < 0:
+            break
+        for k in range(count):
+            if keeper[k] < 0 and _apart(polygon, first, k) <= near:
+                keeper[k] = first
+    seen = False
+    for k in range(count):
+        seen = seen or (keeper[k] == k and polygon[0, k, LIFT] <= level)
+    if not seen:
+        for c in range(4):
+            polygon[0, keeper[nearest], c] = polygon[0, nearest, c]
+    kept = 0
+    for k in range(count):
+        if keeper[k] == k:
+            _copy(work, A, k, kept)
+            kept += 1
     return kept
 
 
-@law
-def _rank(label):
-    """An order of features that does not change when parts are swapped: vertices first."""
-    a, b = label // FEATURE, label % FEATURE
-    return min(a, b) * FEATURE + max(a, b)
-
-
-@law
+@folded
 def _vertex_at(side, count, code, s, t, h, near, work):
     lines = work.outline
     for k in range(count):
@@ -204,12 +226,17 @@ def _vertex_at(side, count, code, s, t, h, near, work):
     return code
 
 
-@law
-def _drop_flat(count, least, polygon, work):
-    """Drop the flattest corner again and again, as long as it adds next to nothing."""
+@folded
+def _drop_flat(count, least, level, work):
+    """Drop the flattest corner again and again, as long as it adds next to nothing and is not alone the nearest."""
+    polygon = work.polygon
     while count > 2:
-        area, flat = np.inf, 0
+        area, flat, low = np.inf, 0, 0
         for k in range(count):
+            low += 1 if polygon[0, k, LIFT] <= level else 0
+        for k in range(count):
+            if low == 1 and polygon[0, k, LIFT] <= level:
+                continue
             i, j = (k - 1 if k > 0 else count - 1), (k + 1 if k + 1 < count else 0)
             a, b, c = (
                 polygon[0, k, S] - polygon[0, i, S],
@@ -228,6 +255,6 @@ def _drop_flat(count, least, polygon, work):
         if area > 4.0 * least * least:
             break
         for k in range(flat, count - 1):
-            _copy(work, 0, k + 1, 0, k)
+            _copy(work, A, k + 1, k)
         count -= 1
     return count

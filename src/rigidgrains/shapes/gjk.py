@@ -1,14 +1,16 @@
 """Distance of two convex cores that are apart (Gilbert, Johnson, Keerthi 1988), to rounding.
 
 The search ends only when an upper and a lower bound of the distance meet. Where rounding makes it go round in circles
-it begins anew from another direction. It never begins from an earlier answer: results do not depend on history.
+it begins anew from another direction; where cores are nearly parallel and so near that the direction of the distance is
+lost, and with it the lower bound, no beginning helps. It never begins from an earlier answer: results do not depend on
+history.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..runtime.compiled import law
+from ..runtime.compiled import folded, inlined
 from .placed import A, B, farthest
 from .table import X, Y, Z
 
@@ -16,31 +18,32 @@ APART, FAR, OVERLAP, STALLED = range(4)
 MEET = 2e-15  # bounds that are closer, over the size of the pair, have met
 TOUCH = 1e-13  # nearer than this, over the size of the pair, is touching: the direction is lost
 MOST = 60  # steps of one search
-STARTS = 8  # directions to begin from
+STARTS = 4  # directions to begin from
+ONE = np.int64(1)  # a plain number would have what it is given to compiled twice
 N, P_A, P_B = range(3)  # rows of `found`
 
 
-@law
+@inlined
 def distance(count_a, count_b, x, y, z, far, size, work):
-    """Distance of the cores of A and B, and how the search ended: APART, FAR, OVERLAP or, never seen, STALLED.
+    """Distance of the cores of A and B, and how the search ended: APART, FAR, OVERLAP or STALLED.
 
     x, y, z : direction to begin from
     far     : m; beyond it a lower bound of the distance is enough
     size    : m, of the pair
-    work    : `found` takes n from A to B and the nearest points; `picks` and `weight` the vertices they are made of
+    work    : `simplex`, `picks` and `weight` take what the nearest point of A - B is made of
 
     Returns distance (m), ending, number of vertices in `picks`.
     """
-    d, ending, points = _search(count_a, count_b, x, y, z, far, size, work)
-    for k in range(1, STARTS):
+    d, ending, points = 0.0, STALLED, ONE
+    for k in range(STARTS):
+        d, ending, points = _search(count_a, count_b, x, y, z, far, size, work)
         if ending != STALLED:
             break
         x, y, z = 0.3 * k - y, 0.7 * z - 0.2, x + 0.1 * k  # any other direction
-        d, ending, points = _search(count_a, count_b, x, y, z, far, size, work)
     return d, ending, points
 
 
-@law
+@folded
 def _search(count_a, count_b, x, y, z, far, size, work):
     """One search, from one direction."""
     simplex, picks, weight, vertices = work.simplex, work.picks, work.weight, work.vertices
@@ -49,7 +52,7 @@ def _search(count_a, count_b, x, y, z, far, size, work):
     for c in range(3):
         simplex[0, c] = vertices[A, picks[0, A], c] - vertices[B, picks[0, B], c]
     weight[0] = 1.0
-    points, last, d, ending = 1, np.inf, 0.0, STALLED
+    points, last, d = ONE, np.inf, 0.0
     for _ in range(MOST):
         x, y, z = _nearest(simplex, weight, points)
         square = x * x + y * y + z * z
@@ -63,16 +66,14 @@ def _search(count_a, count_b, x, y, z, far, size, work):
         c = vertices[A, i, Z] - vertices[B, j, Z]
         least = (x * a + y * b + z * c) / d  # no point of the difference is nearer
         if least > far:
-            ending, d = FAR, least
-            break
+            return least, FAR, points
         if d - least <= MEET * size:
-            ending = APART
-            break
+            return d, APART if _reached(simplex, weight, points, d + TOUCH * size) else STALLED, points
         known = False
         for k in range(points):
             known = known or (picks[k, A] == i and picks[k, B] == j)
         if known or d >= last:
-            break
+            return d, STALLED, points
         last = d
         picks[points, A], picks[points, B] = i, j
         simplex[points, X], simplex[points, Y], simplex[points, Z] = a, b, c
@@ -80,17 +81,17 @@ def _search(count_a, count_b, x, y, z, far, size, work):
         if points == 2:
             _on_segment(simplex, weight)
         elif points == 3:
-            _on_triangle(simplex, 0, 1, 2, weight)
+            _on_triangle(simplex, ONE - 1, ONE, ONE + 1, weight)
         elif _on_tetrahedron(simplex, weight, work.trial):
             return 0.0, OVERLAP, points
         points = _drop(simplex, picks, weight, points)
-    _tell(x, y, z, points, work)
-    return d, ending, points
+    return d, STALLED, points
 
 
-@law
-def _tell(x, y, z, points, work):
-    """n and the nearest points of both cores."""
+@folded
+def tell(points, work):
+    """n and the nearest points of both cores, into `found`."""
+    x, y, z = _nearest(work.simplex, work.weight, points)
     found, vertices, d = work.found, work.vertices, np.sqrt(x * x + y * y + z * z)
     found[N, X], found[N, Y], found[N, Z] = -x / d, -y / d, -z / d
     for c in range(3):
@@ -101,7 +102,7 @@ def _tell(x, y, z, points, work):
         found[P_A, c], found[P_B, c] = p, q
 
 
-@law
+@folded
 def _nearest(simplex, weight, points):
     """The point of a simplex nearest to the origin.
 
@@ -121,7 +122,19 @@ def _nearest(simplex, weight, points):
     return up * x, up * y, up * z
 
 
-@law
+@folded
+def _reached(simplex, weight, points, most):
+    """Whether the shares give a point within `most` (m) of the origin: those of three corners in a line may not."""
+    square = 0.0
+    for c in range(3):
+        at = 0.0
+        for k in range(points):
+            at += weight[k] * simplex[k, c]
+        square += at * at
+    return square <= most * most
+
+
+@folded
 def _drop(simplex, picks, weight, points):
     """Keep the corners that have a share in the nearest point; returns how many."""
     kept = 0
@@ -134,7 +147,7 @@ def _drop(simplex, picks, weight, points):
     return kept
 
 
-@law
+@folded
 def _on_segment(simplex, weight):
     """Shares of two corners in the point nearest to the origin."""
     p, q, r = simplex[0, X], simplex[0, Y], simplex[0, Z]
@@ -144,7 +157,7 @@ def _on_segment(simplex, weight):
     weight[0] = 1.0 - weight[1]
 
 
-@law
+@folded
 def _on_triangle(simplex, i, j, k, weight):
     """Shares of three corners in the point nearest to the origin, by regions of a triangle (Ericson 2005, 5.1.5)."""
     p, q, r = simplex[i, X], simplex[i, Y], simplex[i, Z]
@@ -185,7 +198,7 @@ def _on_triangle(simplex, i, j, k, weight):
     weight[i] = 1.0 - weight[j] - weight[k]
 
 
-@law
+@folded
 def _on_tetrahedron(simplex, weight, trial):
     """Shares of four corners in the point nearest to the origin; returns whether the origin is inside."""
     best, inside = np.inf, True

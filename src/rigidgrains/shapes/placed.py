@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..runtime.compiled import law
-from .table import HEAD, TAIL, ShapeTable, X, Y, Z
+from ..runtime.compiled import folded
+from .table import HEAD, LEFT, RIGHT, TAIL, ShapeTable, X, Y, Z
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 W, I, J, K = range(4)  # noqa: E741 (components of a quaternion, as everybody calls them)
 S, T, H, LIFT = range(4)  # corner of a clipped polygon: across n, across n, along n, from A to B along n (m)
-A, B = range(2)  # the parts of bodies 0 and 1
+A, B = np.int64(0), np.int64(1)  # the parts of bodies 0 and 1; plain numbers would have kernels compiled for each
 
 
 class Workspace(NamedTuple):
@@ -26,6 +26,7 @@ class Workspace(NamedTuple):
     turn     : (2, 3, 3) rotation matrices
     vertices : (2, most vertices of a part, 3)
     normals  : (2, most faces of a part, 3) outward
+    along    : (most faces of a part,) components of B's normals along an edge of A
     simplex  : (4, 3) points of A minus points of B
     picks    : (4, 2) vertices that they are made of
     weight   : (4,) shares of these in the nearest point
@@ -41,6 +42,7 @@ class Workspace(NamedTuple):
     turn: Array
     vertices: Array
     normals: Array
+    along: Array
     simplex: Array
     picks: Index
     weight: Array
@@ -64,6 +66,7 @@ def make_workspace(table: ShapeTable) -> Workspace:
         turn=np.zeros((2, 3, 3)),
         vertices=np.zeros((2, most(table.vertex_start), 3)),
         normals=np.zeros((2, most(table.face_start), 3)),
+        along=np.zeros(most(table.face_start)),
         simplex=np.zeros((4, 3)),
         picks=np.zeros((4, 2), np.int64),
         weight=np.zeros(4),
@@ -85,7 +88,7 @@ def most_points(table: ShapeTable) -> int:
     return 2 * max(2, int(np.diff(table.loop_start).max(initial=2))) + 1
 
 
-@law
+@folded
 def place_vertices(table, part, side, x, y, z, orientation, body, scale, work):
     """Turn (quaternion), scale and shift the vertices of a part."""
     q_w, q_x, q_y, q_z = (
@@ -112,7 +115,7 @@ def place_vertices(table, part, side, x, y, z, orientation, body, scale, work):
         to[side, k, Z] = z + (turn[side, Z, X] * a + turn[side, Z, Y] * b + turn[side, Z, Z] * c)
 
 
-@law
+@folded
 def place_normals(table, part, side, work):
     """Turn the normals of a part whose vertices are placed."""
     turn, first = work.turn, table.face_start[part]
@@ -127,7 +130,7 @@ def place_normals(table, part, side, work):
         work.normals[side, k, Z] = turn[side, Z, X] * a + turn[side, Z, Y] * b + turn[side, Z, Z] * c
 
 
-@law
+@folded
 def farthest(vertices, side, count, x, y, z):
     """The first vertex of those farthest along a direction, and how far that is."""
     best, at = vertices[side, 0, X] * x + vertices[side, 0, Y] * y + vertices[side, 0, Z] * z, 0
@@ -138,32 +141,40 @@ def farthest(vertices, side, count, x, y, z):
     return at, best
 
 
-@law
-def flattest(table, part, side, vertex, x, y, z, work):
-    """What lies flattest at an outermost vertex along a direction: edge, its slope, face, its cosine; -1: none.
+@folded
+def flattest(table, part, side, x, y, z, work):
+    """What lies flattest at the outermost vertex along a direction: edge, its slope, face, its cosine; -1: none.
 
     The edge comes first, the face is the better one beside it: the best face at the vertex may miss an edge that lies
     flat between two steep faces.
     """
-    begin, first_face, v = table.edge_start[part], table.face_start[part], vertex + table.vertex_start[part]
-    best, slope = -1, 2.0
-    for e in range(begin, table.edge_start[part + 1]):
+    first, first_face = table.vertex_start[part], table.face_start[part]
+    vertex, _ = farthest(work.vertices, side, table.vertex_start[part + 1] - first, x, y, z)
+    v, p, q, r = (
+        vertex + first,
+        work.vertices[side, vertex, X],
+        work.vertices[side, vertex, Y],
+        work.vertices[side, vertex, Z],
+    )
+    best, square, slope = -1, 1.0, 4.0  # slope: squared, times `square`
+    for e in range(table.edge_start[part], table.edge_start[part + 1]):
         tail, head = table.edges[e, TAIL], table.edges[e, HEAD]
-        if tail != v and head != v:
-            continue
-        other = (head if tail == v else tail) - table.vertex_start[part]
-        a = work.vertices[side, other, X] - work.vertices[side, vertex, X]
-        b = work.vertices[side, other, Y] - work.vertices[side, vertex, Y]
-        c = work.vertices[side, other, Z] - work.vertices[side, vertex, Z]
-        down = abs(a * x + b * y + c * z) / np.sqrt(a * a + b * b + c * c)
-        if down < slope:
-            best, slope = e, down
+        if (tail == v) | (head == v):
+            other = tail + head - v - first
+            a, b, c = (
+                work.vertices[side, other, X] - p,
+                work.vertices[side, other, Y] - q,
+                work.vertices[side, other, Z] - r,
+            )
+            down, long = (a * x + b * y + c * z) ** 2, a * a + b * b + c * c
+            if down * square < slope * long:
+                best, square, slope = e, long, down
     face, cosine = -1, -2.0
     if best >= 0:
-        for column in range(HEAD + 1, HEAD + 3):
+        for column in range(LEFT, RIGHT + 1):
             f = table.edges[best, column] - first_face
-            if table.edges[best, column] >= 0:
+            if f >= 0:
                 c = work.normals[side, f, X] * x + work.normals[side, f, Y] * y + work.normals[side, f, Z] * z
                 if c > cosine:
                     face, cosine = f, c
-    return best, slope, face, cosine
+    return best, np.sqrt(slope / square), face, cosine

@@ -1,47 +1,89 @@
-"""Depth of two convex cores that overlap: the least over separating axes, normals of faces and of edge pairs."""
+"""Depth of two convex cores that overlap: the least over separating axes, normals of faces and of edge pairs.
+
+Nothing is preferred for its kind: n is the axis of the least depth, to EVEN of the size, and the depth is that along n.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..runtime.compiled import law
+from ..runtime.compiled import folded, inlined
+from .clip import edge_code, frame, pack
+from .gjk import P_A, P_B, N
 from .placed import A, B, farthest
 from .table import HEAD, LEFT, RIGHT, TAIL, X, Y, Z
 
-FACE_A, FACE_B, EDGES, NONE = range(4)
-PARALLEL = 1e-8  # sine below which an edge pair has no axis; a neighbouring face is as near, to this share of an edge
-DOUBTFUL = 1e-2  # sine below which the separation along the axis is asked of all vertices, not of the two edges
-PREFER = 0.02  # share of its depth by which a face may be deeper than an edge pair and still be chosen
-EVEN = 1e-9  # share of the size within which depths are equal; then A's face comes first
+PARALLEL = 1e-13  # sine below which an edge pair has no axis; a neighbouring face is as near, to this share of an edge
+EVEN = 1e-13  # share of the size within which depths are equal; then a face comes before edges, and A before B
 
 
-@law
+@inlined
 def depth(table, part_a, part_b, size, work):
-    """Least depth of two cores that overlap, and the axis to be taken for contact points.
+    """Least depth of two cores that overlap or touch.
 
-    Faces are preferred: an edge pair has one point, a face carries. Any axis gives a depth that is exact along it.
+    size : m, of the pair
+    work : `found` takes n from A to B and the deepest points
 
-    Returns the least separation (m, minus the depth), the feature that has it, face or edge of A, of B; the same of
-    the chosen face, NONE where an edge pair was chosen.
+    Returns the room along n (m, minus the depth) and the feature of the deepest points.
     """
-    most_a, face_a = _faces(table, part_a, part_b, A, B, work)
-    most_b, face_b = _faces(table, part_b, part_a, B, A, work)
-    most_e, edge_a, edge_b = _edges(table, part_a, part_b, max(most_a, most_b), work)
-    most_f, chosen, face = most_a, FACE_A, face_a
-    if most_b > most_a + EVEN * size:
-        most_f, chosen, face = most_b, FACE_B, face_b
-    if max(face_a, face_b) < 0:
-        chosen = NONE
+    found, v = work.found, work.vertices
+    count_a = table.vertex_start[part_a + 1] - table.vertex_start[part_a]
+    count_b = table.vertex_start[part_b + 1] - table.vertex_start[part_b]
+    most_a, face_a = _faces(table, part_a, part_b, A, B, size, work)
+    most_b, face_b = _faces(table, part_b, part_a, B, A, size, work)
+    edge_a, edge_b = _edges(table, part_a, part_b, max(most_a, most_b) + EVEN * size, work)
+    if max(edge_a, face_a, face_b) < 0:
+        return _without_axis(count_a, count_b, work), of_point(count_a, count_b)
+    of_a = most_a >= most_b - EVEN * size
     if edge_a < 0:
-        return most_f, chosen, face, face, most_f, chosen, face
-    if chosen != NONE and most_e - most_f <= PREFER * abs(most_f) + EVEN * size:
-        return most_e, EDGES, edge_a, edge_b, most_f, chosen, face
-    return most_e, EDGES, edge_a, edge_b, most_e, NONE, -1
+        for c in range(3):
+            found[N, c] = work.normals[A, face_a, c] if of_a else -work.normals[B, face_b, c]
+    x, y, z = found[N, X], found[N, Y], found[N, Z]
+    i, high = farthest(v, A, count_a, x, y, z)
+    j, low = farthest(v, B, count_b, -x, -y, -z)
+    room = -low - high
+    if edge_a >= 0:
+        return room, _cross(table, part_a, part_b, edge_a, edge_b, work)
+    for c in range(3):  # a vertex below a face
+        found[P_A, c] = v[B, j, c] - room * found[N, c] if of_a else v[A, i, c]
+        found[P_B, c] = v[B, j, c] if of_a else v[A, i, c] + room * found[N, c]
+    if min(count_a, count_b) == 1:
+        return room, of_point(count_a, count_b)
+    return room, pack(0, j + 1) if of_a else pack(i + 1, 0)
 
 
-@law
-def _faces(table, part, other, side, across, work):
-    """The largest separation along the normals of a part's faces, and its face; -1: no faces."""
+@folded
+def _without_axis(count_a, count_b, work):
+    """n and a common place of points and segments in one line; returns the room along n, which is none."""
+    found, v = work.found, work.vertices
+    side, other = (A, B) if count_a > 1 else (B, A)
+    share = 0.0
+    found[N, X], found[N, Y], found[N, Z] = 1.0, 0.0, 0.0
+    if max(count_a, count_b) > 1:
+        a, b, c = v[side, 1, X] - v[side, 0, X], v[side, 1, Y] - v[side, 0, Y], v[side, 1, Z] - v[side, 0, Z]
+        square, low, high = a * a + b * b + c * c, np.inf, -np.inf
+        length = np.sqrt(square)
+        found[N, X], found[N, Y], found[N, Z], _, _, _ = frame(a / length, b / length, c / length)
+        for k in range(count_b if side == A else count_a):
+            e, f, g = v[other, k, X] - v[side, 0, X], v[other, k, Y] - v[side, 0, Y], v[other, k, Z] - v[side, 0, Z]
+            at = min(max((a * e + b * f + c * g) / square, 0.0), 1.0)
+            low, high = min(low, at), max(high, at)
+        share = 0.5 * (low + high)
+    last = 1 if max(count_a, count_b) > 1 else 0
+    for c in range(3):
+        found[P_A, c] = found[P_B, c] = v[side, 0, c] + share * (v[side, last, c] - v[side, 0, c])
+    return 0.0
+
+
+@folded
+def of_point(count_a, count_b):
+    """The feature of a contact with a sphere, the same wherever it rolls."""
+    return pack(1 if count_a == 1 else 0, 1 if count_b == 1 else 0)
+
+
+@folded
+def _faces(table, part, other, side, across, size, work):
+    """The largest separation along the normals of a part's faces, and its face, the first of equals; -1: no faces."""
     best, face, first = -np.inf, -1, table.face_start[part]
     count = table.vertex_start[other + 1] - table.vertex_start[other]
     for f in range(table.face_start[part + 1] - first):
@@ -50,38 +92,38 @@ def _faces(table, part, other, side, across, work):
         v = table.loops[table.loop_start[first + f]] - table.vertex_start[part]
         p = work.vertices
         apart = -low - (p[side, v, X] * x + p[side, v, Y] * y + p[side, v, Z] * z)
-        if apart > best:
+        if apart > best + EVEN * size:
             best, face = apart, f
     return best, face
 
 
-@law
+@folded
 def _edges(table, part_a, part_b, best, work):
-    """The largest separation along normals of edge pairs, if above `best`, and its edges, else -1; n into `found`.
+    """The edges whose common normal has the largest separation, if above `best`, else -1; n into `found`.
 
     Two edges make a face of the difference A - B only where their arcs on the sphere of normals cross, those of B
     mirrored; edges of segments have no arcs, and are tried both ways.
     """
     edge_a, edge_b = -1, -1
-    n, v, edges, found = work.normals, work.vertices, table.edges, work.found
+    n, v, edges, found, along = work.normals, work.vertices, table.edges, work.found, work.along
     first_a, first_b = table.vertex_start[part_a], table.vertex_start[part_b]
     count_a, count_b = table.vertex_start[part_a + 1] - first_a, table.vertex_start[part_b + 1] - first_b
     face_a, face_b = table.face_start[part_a], table.face_start[part_b]
+    faces_b = table.face_start[part_b + 1] - face_b
     for e in range(table.edge_start[part_a], table.edge_start[part_a + 1]):
         p, q = edges[e, TAIL] - first_a, edges[e, HEAD] - first_a
         f, g = edges[e, LEFT] - face_a, edges[e, RIGHT] - face_a
         open_a = edges[e, LEFT] < 0
         a, b, c = v[A, q, X] - v[A, p, X], v[A, q, Y] - v[A, p, Y], v[A, q, Z] - v[A, p, Z]
+        for k in range(faces_b):
+            along[k] = n[B, k, X] * a + n[B, k, Y] * b + n[B, k, Z] * c
         for h in range(table.edge_start[part_b], table.edge_start[part_b + 1]):
-            r, s = edges[h, TAIL] - first_b, edges[h, HEAD] - first_b
             k, m = edges[h, LEFT] - face_b, edges[h, RIGHT] - face_b
             open_b = edges[h, LEFT] < 0
-            # Along an edge, from its one face to the other, the sign of the other edge's component must change
-            if not open_b:
-                left = n[B, k, X] * a + n[B, k, Y] * b + n[B, k, Z] * c
-                right = n[B, m, X] * a + n[B, m, Y] * b + n[B, m, Z] * c
-                if left * right >= 0.0:
-                    continue
+            # From the one face of an edge to the other the sign of the other edge's component must change
+            if not open_b and along[k] * along[m] >= 0.0:
+                continue
+            r, s = edges[h, TAIL] - first_b, edges[h, HEAD] - first_b
             i, j, o = v[B, s, X] - v[B, r, X], v[B, s, Y] - v[B, r, Y], v[B, s, Z] - v[B, r, Z]
             if not open_a:
                 up = n[A, f, X] * i + n[A, f, Y] * j + n[A, f, Z] * o
@@ -89,41 +131,44 @@ def _edges(table, part_a, part_b, best, work):
                 if up * down >= 0.0:
                     continue
             x, y, z = b * o - c * j, c * i - a * o, a * j - b * i
-            length = np.sqrt(x * x + y * y + z * z)
-            sine = length / np.sqrt((a * a + b * b + c * c) * (i * i + j * j + o * o))
-            if sine < PARALLEL:
+            square = x * x + y * y + z * z
+            if square <= PARALLEL * PARALLEL * (a * a + b * b + c * c) * (i * i + j * j + o * o):
+                continue
+            out_a = out_b = apart = 0.0
+            for column, part in ((X, x), (Y, y), (Z, z)):
+                out_a += 0.0 if open_a else part * (n[A, f, column] + n[A, g, column])
+                out_b -= 0.0 if open_b else part * (n[B, k, column] + n[B, m, column])
+                apart += part * (v[B, r, column] - v[A, p, column])
+            if out_a * out_b < 0.0:  # the arcs cross on opposite sides of the sphere
+                continue
+            outward = apart if open_a and open_b else out_b if open_a else out_a
+            length = np.copysign(np.sqrt(square), outward)
+            if apart / length <= best:
                 continue
             x, y, z = x / length, y / length, z / length
-            sign = 1.0
-            if not open_a:
-                sign = (
-                    1.0
-                    if x * (n[A, f, X] + n[A, g, X]) + y * (n[A, f, Y] + n[A, g, Y]) + z * (n[A, f, Z] + n[A, g, Z])
-                    > 0.0
-                    else -1.0
-                )
-            elif not open_b:
-                sign = (
-                    -1.0
-                    if x * (n[B, k, X] + n[B, m, X]) + y * (n[B, k, Y] + n[B, m, Y]) + z * (n[B, k, Z] + n[B, m, Z])
-                    > 0.0
-                    else 1.0
-                )
-            x, y, z = sign * x, sign * y, sign * z
-            if not open_a and not open_b:  # the arcs may cross on opposite sides of the sphere; else there is no k, m
-                across = x * (n[B, k, X] + n[B, m, X]) + y * (n[B, k, Y] + n[B, m, Y]) + z * (n[B, k, Z] + n[B, m, Z])
-                if across > 0.0:
-                    continue
-            apart = x * (v[B, r, X] - v[A, p, X]) + y * (v[B, r, Y] - v[A, p, Y]) + z * (v[B, r, Z] - v[A, p, Z])
-            if open_a and open_b and apart < 0.0:
-                x, y, z, apart = -x, -y, -z, -apart
-            if apart <= best:
-                continue
-            if sine < DOUBTFUL:  # an axis that rounding has turned must not pretend to separate
-                _, high = farthest(v, A, count_a, x, y, z)
-                _, low = farthest(v, B, count_b, -x, -y, -z)
-                apart = -low - high
-            if apart > best:
-                best, edge_a, edge_b = apart, e, h
-                found[0, X], found[0, Y], found[0, Z] = x, y, z
-    return best, edge_a, edge_b
+            _, high = farthest(v, A, count_a, x, y, z)  # an axis that rounding has turned must not pretend to separate
+            _, low = farthest(v, B, count_b, -x, -y, -z)
+            if -low - high > best:
+                best, edge_a, edge_b = -low - high, e, h
+                found[N, X], found[N, Y], found[N, Z] = x, y, z
+    return edge_a, edge_b
+
+
+@folded
+def _cross(table, part_a, part_b, edge_a, edge_b, work):
+    """Nearest points of the lines of two edges, within both; returns their feature."""
+    v, found = work.vertices, work.found
+    first_a, first_b = table.vertex_start[part_a], table.vertex_start[part_b]
+    p, q = table.edges[edge_a, TAIL] - first_a, table.edges[edge_a, HEAD] - first_a
+    r, s = table.edges[edge_b, TAIL] - first_b, table.edges[edge_b, HEAD] - first_b
+    a, b, c = v[A, q, X] - v[A, p, X], v[A, q, Y] - v[A, p, Y], v[A, q, Z] - v[A, p, Z]
+    e, f, g = v[B, s, X] - v[B, r, X], v[B, s, Y] - v[B, r, Y], v[B, s, Z] - v[B, r, Z]
+    i, j, k = v[B, r, X] - v[A, p, X], v[B, r, Y] - v[A, p, Y], v[B, r, Z] - v[A, p, Z]
+    x, y, z = b * g - c * f, c * e - a * g, a * f - b * e
+    square = x * x + y * y + z * z
+    share_a = min(max((x * (j * g - k * f) + y * (k * e - i * g) + z * (i * f - j * e)) / square, 0.0), 1.0)
+    share_b = min(max((x * (j * c - k * b) + y * (k * a - i * c) + z * (i * b - j * a)) / square, 0.0), 1.0)
+    for c in range(3):
+        found[P_A, c] = v[A, p, c] + share_a * (v[A, q, c] - v[A, p, c])
+        found[P_B, c] = v[B, r, c] + share_b * (v[B, s, c] - v[B, r, c])
+    return pack(edge_code(p, q), edge_code(r, s))

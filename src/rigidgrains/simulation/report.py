@@ -326,7 +326,8 @@ def asked_of(solver: Any) -> dict[str, str]:
     level, own = LEVELS[solver.accuracy], solver.own or ()
     if "criterion" in own:
         return dict.fromkeys(("motion", "rest"), in_words(solver.criterion))
-    return {"motion": in_words(level.moving), "rest": in_words(STRICT)}
+    slow = f" (in slow flow {in_words(level.slow)})" if level.slow else ""
+    return {"motion": in_words(level.moving) + slow, "rest": in_words(STRICT)}
 
 
 def _carried(steps: int) -> str:

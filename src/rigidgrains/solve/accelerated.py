@@ -18,12 +18,13 @@ from ..contacts.problem import ContactProblem
 from ..model.bodies import restore_motion
 from ..runtime.arguments import is_number
 from ..runtime.copies import altered
-from .accuracy import DEFAULT, LEVEL, LEVELS, contact_travel
+from .accuracy import DEFAULT, LEVEL, LEVELS
 from .aliases import SETTINGS, with_earlier_names
 from .criteria import Criterion, MomentumCriterion, RigidSweeps, looks_at_state
 from .extent import loaded_extent
 from .extrapolated import Extrapolated
 from .mass_ratio import burden, crossing
+from .measures import measure
 from .orders import Coloured, Order
 from .pace import Pace
 from .residual import missing_overlap
@@ -112,15 +113,17 @@ class AcceleratedSweeps(Sweeps):
         if self.still is None:
             return super().solve(problem, rng)
         found = self._solve_within(problem, rng)
-        travel = found.travel if found.travel < math.inf else contact_travel(problem)
-        return altered(found, travel=travel, still=self.still)
+        if found.travel < math.inf:
+            return altered(found, still=self.still)
+        seen = measure(problem)  # criteria of sweeps do not look
+        return altered(found, still=self.still, travel=seen.travel, fastest=seen.fastest)
 
     def _solve_within(self, problem: ContactProblem, rng: Generator) -> SolveReport:
         """Within the sweeps that L/d and heavy bodies allow; what is left of a step that needs more is carried over."""
         most = self.max_sweeps
         if self.reach < math.inf and problem.count:
             length = crossing(problem, burden(problem), loaded_extent(problem))
-            most = min(most, max(LEAST, math.ceil(self.reach * length)))
+            most = min(most, PATIENT - 1, max(LEAST, math.ceil(self.reach * length)))
         solver = altered(self, max_sweeps=most)
         found = super(AcceleratedSweeps, solver).solve(problem, rng)
         for _ in range(AGAIN):

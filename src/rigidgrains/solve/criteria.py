@@ -39,7 +39,7 @@ class Verdict(NamedTuple):
     excess : what it measured over what it allows
     nearly : whether only single contacts stand in the way
     share  : the momentum error over what is allowed
-    travel : by how much contacts move in the step, see `Measures`
+    travel, fastest : by how much contacts move in the step, see `Measures`
     """
 
     met: bool
@@ -49,6 +49,7 @@ class Verdict(NamedTuple):
     nearly: bool = False
     share: float = math.nan
     travel: float = math.nan
+    fastest: float = math.nan
 
 
 class StateCriterion(Protocol):
@@ -164,7 +165,7 @@ class ResidualCriterion:
     def judge(self, problem: ContactProblem) -> Verdict:
         found = measure(problem)
         met, excess = found.residual <= self.epsilon, _over(found.residual, self.epsilon)
-        return Verdict(met, found.residual, excess=excess, travel=found.travel)
+        return Verdict(met, found.residual, excess=excess, travel=found.travel, fastest=found.fastest)
 
 
 @dataclass(frozen=True)
@@ -191,14 +192,15 @@ class MomentumCriterion:
 
     def verdict(self, found: Measures) -> Verdict:
         """On what a look has found."""
-        local, whole, worst, travel = found.residual, found.momentum_error, found.worst, found.travel
+        local, whole, worst = found.residual, found.momentum_error, found.worst
+        travel, fastest = found.travel, found.fastest
         if not local <= self.residual:
-            return Verdict(False, local, excess=_over(local, self.residual), travel=travel)
+            return Verdict(False, local, excess=_over(local, self.residual), travel=travel, fastest=fastest)
         share = _over(whole, self.epsilon)
         if not whole <= self.epsilon or self.contact == math.inf:
-            return Verdict(whole <= self.epsilon, local, whole, share, travel=travel)
+            return Verdict(whole <= self.epsilon, local, whole, share, travel=travel, fastest=fastest)
         met = worst <= self.contact
-        return Verdict(met, local, whole, _over(worst, self.contact), not met, share, travel)
+        return Verdict(met, local, whole, _over(worst, self.contact), not met, share, travel, fastest)
 
 
 @dataclass(frozen=True)
@@ -216,7 +218,9 @@ class OverlapCriterion:
 
     def judge(self, problem: ContactProblem) -> Verdict:
         found, allowed = measure(problem), self.epsilon * problem.mean_radius
-        return Verdict(found.overlap <= allowed, excess=_over(found.overlap, allowed), travel=found.travel)
+        return Verdict(
+            found.overlap <= allowed, excess=_over(found.overlap, allowed), travel=found.travel, fastest=found.fastest
+        )
 
 
 @dataclass(frozen=True)
@@ -247,7 +251,7 @@ class FlowCriterion:
 
 def _flow_verdict(met: bool, found: Measures, excess: float) -> Verdict:
     """With all that is known, asked for or not."""
-    return Verdict(met, found.residual, found.momentum_error, excess, travel=found.travel)
+    return Verdict(met, found.residual, found.momentum_error, excess, travel=found.travel, fastest=found.fastest)
 
 
 def _over(found: float, allowed: float) -> float:

@@ -30,6 +30,7 @@ class Measures(NamedTuple):
     residual, worst : without unit; overlap (m)
     lost, gained, slid : terms of the virtual power, over F^2 dt/M
     travel : by how much contacts that carry a force move in the step, mean of |V| dt over the mean radius; inf if none
+    fastest : the largest of them
     """
 
     residual: float
@@ -39,13 +40,14 @@ class Measures(NamedTuple):
     gained: float
     slid: float
     travel: float
+    fastest: float
 
     @property
     def momentum_error(self) -> float:
         return max(self.lost, self.gained)
 
 
-NOTHING = Measures(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, math.inf)
+NOTHING = Measures(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, math.inf, math.inf)
 
 
 def measure(problem: ContactProblem) -> Measures:
@@ -60,19 +62,20 @@ def measure(problem: ContactProblem) -> Measures:
     loop = kernels_for(p).look
     found = in_parts(lambda first, last: loop(first, last, *what), p.count)
     missing, square, overlap, lost, gained, slid, speed, pressing = total([sums[:8] for sums in found])
-    travel = speed / pressing * p.dt / p.mean_radius if pressing else math.inf
+    way = p.dt / p.mean_radius
+    motion = (speed / pressing * way, max(sums[9] for sums in found) * way) if pressing else (math.inf, math.inf)
     if not (math.isfinite(missing) and math.isfinite(square) and math.isfinite(most)):
-        return Measures(math.inf, math.inf, math.inf, math.inf, math.inf, math.inf, travel)
+        return Measures(math.inf, math.inf, math.inf, math.inf, math.inf, math.inf, *motion)
     residual = math.sqrt(missing / square) if square > 0.0 else 1.0
     if math.sqrt(missing) <= math.sqrt(p.count) * part * least:
         residual = 0.0
     overlap = overlap / p.count if math.isfinite(overlap) else math.inf
     worst = max(sums[8] for sums in found)
     if most <= least:
-        return Measures(residual, worst, overlap, 0.0, 0.0, 0.0, travel)
+        return Measures(residual, worst, overlap, 0.0, 0.0, 0.0, *motion)
     load, mass = load_on(p, part, math.sqrt(square / p.count))
     lost, gained, slid = (_finite(term / most * mass / (load * load * p.dt)) for term in (lost, gained, slid))
-    return Measures(residual, worst, overlap, lost, gained, slid, travel)
+    return Measures(residual, worst, overlap, lost, gained, slid, *motion)
 
 
 def load_on(problem: ContactProblem, part: float, least: float) -> tuple[float, float]:

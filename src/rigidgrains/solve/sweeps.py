@@ -52,7 +52,8 @@ class SolveReport:
     exhausted  : the step was solved again as often as may be, and what was found is still not what it should be
     why        : what ended the sweeps
     carried    : sweeps ended after as many as the accuracy allows; what is left is carried over to the next step
-    travel     : by how much contacts with a force move in the step, mean radii; inf where nobody asked, see accuracy.py
+    travel, fastest : by how much contacts with a force move in the step, on average and at most, mean radii; inf where
+                 nobody asked, see accuracy.py
     deepest    : the deepest overlap of any candidate at its beginning, mean radii
     still      : the step was asked what is asked of grains at rest
     removed, slack : part of overlaps that the step removes, and what it leaves alone (mean radii)
@@ -73,6 +74,7 @@ class SolveReport:
     exhausted: bool = False
     carried: bool = False
     travel: float = math.inf
+    fastest: float = math.inf
     removed: float = 0.0
     slack: float = 0.0
     deepest: float = 0.0
@@ -192,7 +194,7 @@ class Sweeps:
             why += f"; forces times {weakened:.3g} where they would have given energy"
         return SolveReport(
             sweeps, updates, converged, mean, verdict.residual, verdict.momentum_error, pace.restarts, why,
-            pace.fallback, weakened, travel=verdict.travel if verdict.travel == verdict.travel else math.inf,
+            pace.fallback, weakened, travel=_or_inf(verdict.travel), fastest=_or_inf(verdict.fastest),
         )  # fmt: skip
 
     def for_step(self, last: SolveReport) -> Sweeps:
@@ -283,6 +285,10 @@ def _look_now_and_then(
         soon = sweeps + max(LOOK, 2 * (sweeps // 64))
         look = soon if eager else sweeps + max(LOOK, 2 * (sweeps // (4 if pace.foresees else 16)))
     return sweeps, verdict
+
+
+def _or_inf(number: float) -> float:
+    return math.inf if math.isnan(number) else number
 
 
 def _within(value: object, most: float) -> bool:

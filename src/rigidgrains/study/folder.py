@@ -6,13 +6,13 @@ import copy
 import hashlib
 import os
 import shutil
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..files.outputs import OutputError, taken, whole
 from ..scene.change import read_name
+from ..scene.load import WITH_FILES, tables_with_files
 from ..scene.toml import write_toml
 from .grid import Run, label_of, mark_of, run_words
 from .measures import code_of
@@ -80,7 +80,7 @@ def jobs_of(study: Study, folder: Path, stop: Path | None = None) -> list[tuple[
     found = []
     for run in study.runs:
         words = run_words(study, run)
-        files = [table for table in words.get("grains", []) if isinstance(table, dict) and "file" in table]
+        files = list(tables_with_files(words))
         stored = {table["file"]: stored_name(Path(table["file"])) for table in files}
         mark = mark_of(words, stored)
         for table in files:
@@ -111,9 +111,9 @@ def _digest(file: Path) -> str:
 
 
 def _named_files(study: Study) -> set[Path]:
-    """Files of grains that some run reads, those that are there."""
-    tables: Iterable[Any] = (table for run in study.runs for table in run_words(study, run).get("grains", []))
-    return {path for table in tables if isinstance(table, dict) and (path := Path(table.get("file", ""))).is_file()}
+    """Files that some run reads, those that are there."""
+    tables = (table for run in study.runs for table in tables_with_files(run_words(study, run)))
+    return {path for table in tables if (path := Path(table["file"])).is_file()}
 
 
 def _modules(study: Study) -> set[str]:
@@ -124,12 +124,11 @@ def _modules(study: Study) -> set[str]:
 
 def _store_files(scene: dict[str, Any], words: dict[str, Any], study: Study) -> None:
     """Name files as they are kept, in the scene and wherever the study gives one."""
-    for table in scene.get("grains", []):
-        if isinstance(table, dict) and "file" in table:
-            table["file"] = stored_name(Path(table["file"]))
+    for table in tables_with_files(scene):
+        table["file"] = stored_name(Path(table["file"]))
     for table in [words.get("vary", {}), words.get("set", {}), *words.get("points", [])]:
         for name, value in table.items():
-            if read_name(name)[0] == "grains" and read_name(name)[-1] == "file":
+            if read_name(name)[0] in WITH_FILES and read_name(name)[-1] == "file":
                 values = value if isinstance(value, list) else [value]
                 kept = [stored_name(study.beside / file) for file in values]
                 table[name] = kept if isinstance(value, list) else kept[0]

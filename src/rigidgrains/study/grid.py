@@ -15,7 +15,7 @@ import numpy as np
 
 from ..scene.change import change_all
 from ..scene.errors import Problem, SceneError
-from ..scene.load import find_files
+from ..scene.load import find_files, tables_with_files
 
 if TYPE_CHECKING:
     from .study import Study
@@ -99,9 +99,8 @@ def mark_of(words: dict[str, Any], digests: Mapping[str, str]) -> str:
     digests : of the contents of each file
     """
     told = copy.deepcopy({key: value for key, value in words.items() if key != "title"})
-    for table in told.get("grains", []):
-        if "file" in table:
-            table["file"] = digests[table["file"]]
+    for table in tables_with_files(told):
+        table["file"] = digests[table["file"]]
     return hashlib.sha256(canonical(told).encode()).hexdigest()[:10]
 
 

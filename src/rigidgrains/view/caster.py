@@ -1,4 +1,4 @@
-"""Lit spheres, tubes and translucent sheets without a graphics card: a parallel ray-caster with a depth buffer.
+"""Lit spheres, solids, tubes and translucent sheets without a graphics card: a parallel ray-caster with a depth buffer.
 
 Everything is given in the camera's coordinates: x to the right, y upwards, z towards the eye.
 """
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..model.columns import X, Y, Z
 from ..model.vectors import difference, vector
 from ..runtime.compiled import kernel, law
+from .shape_pieces import Pieces
 
 Array = NDArray[Any]
 
@@ -23,6 +24,7 @@ FINER = 2  # rays along each side of a pixel
 TILE = 4  # pixels a side, over which the ambient shadow is looked for in different directions and then averaged
 TURNS = TILE * TILE
 ROWS, COLUMNS = range(2)  # of the steps from a pixel
+HEM = 1e-6  # of a ray's width, by which flat faces reach over their rims: neighbours leave no gap
 GLASS = (0.42, 0.50, 0.60)  # colour of sheets
 
 
@@ -33,6 +35,7 @@ class Solids:
     centre (n, 3), radius (n,), colour (n, 3) of spheres
     start, end (m, 3), thickness (m,), tint (m, 3) of tubes with round ends; thickness is their radius
     sheets : convex polygons (k, 3), in any order
+    shaped : grains of other shapes, see shape_pieces.py; None where all of them are spheres
     """
 
     centre: Array
@@ -43,6 +46,7 @@ class Solids:
     thickness: Array
     tint: Array
     sheets: list[Array]
+    shaped: Pieces | None = None
 
 
 def cast(solids: Solids, low: Array, step: float, width: int, height: int, *, grain: float, haze: float) -> Array:
@@ -58,9 +62,11 @@ def cast(solids: Solids, low: Array, step: float, width: int, height: int, *, gr
     tips, tip_radius = np.concatenate([solids.start, solids.end]), np.tile(solids.thickness, 2)
     tip_colour = np.concatenate([solids.tint, solids.tint])
     _spheres(*_front_first(solids.centre, solids.radius, solids.colour), low, step, LIGHT, image, depth)
+    if solids.shaped is not None:
+        _cast_shapes(solids.shaped, low, step, image, depth)
     _spheres(*_front_first(tips, tip_radius, tip_colour), low, step, LIGHT, image, depth)
-    _tubes(_plain(solids.start), _plain(solids.end), _plain(solids.thickness), _plain(solids.tint), low, step, LIGHT,
-           image, depth)  # fmt: skip
+    _tubes(_plain(solids.start), _plain(solids.end), _plain(solids.thickness), _plain(solids.tint), 0.5, low, step,
+           LIGHT, image, depth)  # fmt: skip
     seen = np.isfinite(depth)
     if seen.any():
         near, far = float(depth[seen].max()), float(depth[seen].min())
@@ -72,6 +78,14 @@ def cast(solids: Solids, low: Array, step: float, width: int, height: int, *, gr
     pixels = np.empty((height, width, 3), np.float32)
     _average(image, pixels)
     return pixels[::-1]
+
+
+def _cast_shapes(pieces: Pieces, low: Array, step: float, image: Array, depth: Array) -> None:
+    _spheres(*_front_first(pieces.centre, pieces.radius, pieces.colour), low, step, LIGHT, image, depth)
+    _tubes(_plain(pieces.start), _plain(pieces.end), _plain(pieces.thickness), _plain(pieces.tint), 1.0, low, step,
+           LIGHT, image, depth)  # fmt: skip
+    _faces(_plain(pieces.corners), pieces.first, _plain(pieces.normal), _plain(pieces.paint), low, step, LIGHT, image,
+           depth)  # fmt: skip
 
 
 def _plain(array: Array) -> Array:
@@ -124,7 +138,7 @@ def _spheres(centre, radius, colour, low, step, light, image, depth):
 
 
 @kernel
-def _tubes(start, end, thickness, tint, low, step, light, image, depth):
+def _tubes(start, end, thickness, tint, gloss, low, step, light, image, depth):
     """Fill the pixels of the curved side of each tube; its ends are spheres."""
     height, width = depth.shape
     for i in range(thickness.size):
@@ -155,7 +169,45 @@ def _tubes(start, end, thickness, tint, low, step, light, image, depth):
                 depth[row, column] = z + dz
                 tone, shine = _lit((dx - t * ux) / r, (dy - t * uy) / r, (dz - t * uz) / r, light)
                 for k in range(3):
-                    image[row, column, k] = min(1.0, tone * tint[i, k] + 0.5 * shine)
+                    image[row, column, k] = min(1.0, tone * tint[i, k] + gloss * shine)
+
+
+@kernel
+def _faces(corners, first, normal, paint, low, step, light, image, depth):
+    """Fill the pixels of each flat face that nothing nearer hides, row by row of pixels."""
+    height, width = depth.shape
+    for f in range(len(normal)):
+        nx, ny, nz = vector(normal, f)
+        tone, shine = _lit(nx, ny, nz, light)
+        x0, y0, z0 = vector(corners, first[f])
+        bottom, top = y0, y0
+        for k in range(first[f] + 1, first[f + 1]):
+            bottom, top = min(bottom, corners[k, Y]), max(top, corners[k, Y])
+        lowest = max(0, math.ceil((bottom - low[Y]) / step - 0.5 - HEM))
+        highest = min(height - 1, math.floor((top - low[Y]) / step - 0.5 + HEM))
+        for row in range(lowest, highest + 1):
+            y = min(max(low[Y] + (row + 0.5) * step, bottom), top)
+            left, right = np.inf, -np.inf
+            tail = first[f + 1] - 1
+            for head in range(first[f], first[f + 1]):
+                y_tail, y_head = corners[tail, Y], corners[head, Y]
+                if min(y_tail, y_head) <= y <= max(y_tail, y_head):
+                    x = corners[head, X]
+                    if y_tail != y_head:
+                        x += (y - y_head) / (y_tail - y_head) * (corners[tail, X] - x)
+                    left, right = min(left, x), max(right, x)
+                tail = head
+            if left > right:
+                continue
+            start = max(0, math.ceil((left - low[X]) / step - 0.5 - HEM))
+            end = min(width - 1, math.floor((right - low[X]) / step - 0.5 + HEM))
+            for column in range(start, end + 1):
+                z = z0 - (nx * (low[X] + (column + 0.5) * step - x0) + ny * (y - y0)) / nz
+                if z <= depth[row, column]:
+                    continue
+                depth[row, column] = z
+                for k in range(3):
+                    image[row, column, k] = min(1.0, tone * paint[f, k] + shine)
 
 
 @kernel

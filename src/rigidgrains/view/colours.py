@@ -83,10 +83,13 @@ def make_scale(name: str, frames: Sequence[Frame]) -> Scale:
     if name == "radius":
         top = most or 1.0
         low, top = (low, top) if top > 1.001 * low else (0.0, 1.25 * top)  # grains of one size are not the lowest
+    label = colour.label
+    if name == "radius" and any(frame.catalogue is not None for frame in frames):
+        label = "radius at equal area" if frames[0].dimension == 2 else "radius at equal volume"
     factor, unit = prefixed(top, colour.unit)
     extend = "max" if most > 1.001 * top else "neither"
     norm = Normalize(factor * low, factor * top, clip=True)
-    return Scale(colour, factor, f"{colour.label} ({unit})", colormaps[colour.cmap], norm, extend=extend)
+    return Scale(colour, factor, f"{label} ({unit})", colormaps[colour.cmap], norm, extend=extend)
 
 
 def find_colour(name: str) -> Colour:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..model.shapes import Plane
 from ..model.walls import Wall
+from ..shapes.poses import extents
 from ..trajectory.frame import Frame
 from .images import corners, shown
 
@@ -47,17 +48,20 @@ def box_around(frames: Iterable[Frame]) -> Box:
 
 def _box_of(frame: Frame) -> Box:
     seen = shown(frame)
-    position, radius = seen.position, np.asarray(frame.radius, float)[seen.owner, None]
+    position = seen.position
+    below, above = (
+        reach[seen.owner] for reach in extents(frame.catalogue, frame.shape, frame.radius, frame.orientation)
+    )
     if frame.dimension == 2:
-        radius = radius * np.array([1.0, 1.0, 0.0])
+        below, above = below * np.array([1.0, 1.0, 0.0]), above * np.array([1.0, 1.0, 0.0])
     if len(position) > 10:
         first, last = np.quantile(position, [0.05, 0.95], axis=0)
-        reach = FAR * max(float(np.max(last - first)), float(radius.max()))
+        reach = FAR * max(float(np.max(last - first)), float(above.max()))
         inside = ((position > first - reach) & (position < last + reach)).all(axis=1)
-        position, radius = position[inside], radius[inside]
+        position, below, above = position[inside], below[inside], above[inside]
     if not len(position):
         return Box(np.zeros(3), np.ones(3))
-    box = Box((position - radius).min(axis=0), (position + radius).max(axis=0))
+    box = Box((position + below).min(axis=0), (position + above).max(axis=0))
     low, high, reach = box.low.copy(), box.high.copy(), 2.0 * box.diagonal
     for point in corners(frame):
         low, high = np.minimum(low, point), np.maximum(high, point)

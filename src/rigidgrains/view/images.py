@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.cell import Cell
+from ..shapes.poses import bounds
 from ..trajectory.frame import Frame
 
 if TYPE_CHECKING:
@@ -53,12 +54,13 @@ def home(frame: Frame) -> Array:
 
 
 def shown(frame: Frame) -> Shown:
-    """Grains, and of disks those images that reach into the cell; images of spheres would hide what is behind them."""
+    """Grains, and in 2D those images that reach into the cell; images of spheres would hide what is behind them."""
     position, cell = home(frame), cell_of(frame)
     n = len(position)
     owner, place = [np.arange(n)], [position]
     if cell is not None and frame.dimension == 2:
-        at, near = cell.fractions(position), np.asarray(frame.radius, float)[:, None] / cell.widths
+        reach = bounds(frame.catalogue, frame.shape, frame.radius)
+        at, near = cell.fractions(position), reach[:, None] / cell.widths
         for k in product(*((-1, 0, 1) if has else (0,) for has in cell.periodic)):
             if any(k):
                 there = at + np.array(k)

@@ -45,7 +45,7 @@ def report_html(report: Report) -> str:
 
 def simulation_html(simulation: Simulation) -> str:
     """The present state of a simulation."""
-    title = f"Simulation of {_grains(simulation.bodies.count, simulation.bodies.dimension)}"
+    title = f"Simulation of {_counted(simulation)}"
     rows = _whatever(_setting_rows, simulation)
     report, state = None, "before the first step"
     if simulation.midway:
@@ -119,7 +119,7 @@ def show_simulation(
     figure = draw_packing(simulation, colour=colour, forces=forces, size=size, view=view)
     image, _ = figure._repr_png_()
     data = base64.b64encode(image).decode("ascii")
-    text = f"Picture of {_grains(simulation.bodies.count, simulation.bodies.dimension)} at t = {simulation.time:g} s"
+    text = f"Picture of {_counted(simulation)} at t = {simulation.time:g} s"
     width = int(figure.get_size_inches()[0] * 60)  # about half its pixels: sharp on fine screens
     picture = f'<img alt="{escape(text)}" src="data:image/png;base64,{data}" style="width:{width}px;max-width:100%">'
     box = "display:flex;flex-wrap:wrap;gap:8px 28px;align-items:center"
@@ -179,8 +179,9 @@ def _rigidity(meter: dict[str, Any]) -> str:
 
 
 def _grain_rows(trajectory: Trajectory) -> Iterable[tuple[str, str]]:
-    radius = trajectory[-1].radius
-    grains = _grains(len(radius), trajectory.dimension)
+    last = trajectory[-1]
+    radius = last.radius
+    grains = _grains(len(radius), None if last.catalogue is not None else trajectory.dimension)
     sizes = f", radius {_range(float(radius.min()), float(radius.max()), 'm')}" if len(radius) else ""
     yield "grains", f"{grains}{sizes}"
 
@@ -309,6 +310,11 @@ def _energy_line(trajectory: Trajectory) -> str:
 
 
 # Words and numbers
+
+
+def _counted(simulation: Simulation) -> str:
+    bodies = simulation.bodies
+    return _grains(bodies.count, bodies.dimension if bodies.catalogue is None else None)
 
 
 def _grains(count: int, dimension: int | None = None) -> str:

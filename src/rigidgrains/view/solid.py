@@ -1,4 +1,4 @@
-"""A 3D frame: lit spheres, forces as tubes, walls as translucent sheets."""
+"""A 3D frame: lit spheres and solids, forces as tubes, walls as translucent sheets."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from .extent import Box
 from .images import home, outline
 from .layout import Layout
 from .network import network
+from .shape_pieces import shape_pieces
 from .wall_sheets import wall_sheets
 
 Array = NDArray[Any]
@@ -60,20 +61,36 @@ def _solids(
     if forces:
         net = network(frame)
         width = np.maximum(TUBE * size * np.minimum(net.force / (strong or 1.0), 1.3), 0.3 * step)
-        reach = net.end - net.start
-        within = 1.0 - np.minimum(width / np.linalg.norm(reach, axis=1), 1.0) * net.at_wall
-        start.append(net.start)
-        end.append(net.start + within[:, None] * reach)
-        thickness.append(width)
         inks = np.array([to_rgb(ink) for ink in STATUS_INK])
-        tint.append(inks[net.status] if name == "status" else np.tile(to_rgb(FORCE_INK), (len(width), 1)))
+        ink = inks[net.status] if name == "status" else np.tile(to_rgb(FORCE_INK), (len(width), 1))
+        last = net.start if net.via is None else net.via
+        if net.via is not None:
+            start.append(net.start)
+            end.append(net.via)
+            thickness.append(width)
+            tint.append(ink)
+        reach = net.end - last
+        within = 1.0 - np.minimum(width / np.linalg.norm(reach, axis=1), 1.0) * net.at_wall
+        start.append(last)
+        end.append(last + within[:, None] * reach)
+        thickness.append(width)
+        tint.append(ink)
+    centre, radius, colour = home(frame), np.asarray(frame.radius, float) * (BEAD if forces else 1.0), scale.rgb(frame)
+    shaped, balls = None, np.ones(len(frame), bool)
+    if frame.catalogue is not None and frame.shape is not None:
+        balls = frame.catalogue.round[frame.shape]
+        own = ~balls
+        shaped = shape_pieces(
+            frame.catalogue, frame.shape[own], centre[own], radius[own], frame.orientation[own], colour[own], camera
+        )
     return Solids(
-        centre=camera.project(home(frame)),
-        radius=np.asarray(frame.radius, float) * (BEAD if forces else 1.0),
-        colour=scale.rgb(frame),
+        centre=camera.project(centre[balls]),
+        radius=radius[balls],
+        colour=colour[balls],
         start=camera.project(np.concatenate(start)),
         end=camera.project(np.concatenate(end)),
         thickness=np.concatenate(thickness),
         tint=np.concatenate(tint),
         sheets=[camera.project(sheet) for sheet in sheets],
+        shaped=shaped,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...laws import contact as one
-from ...laws.split import GLUED, general, split_force, tangents
+from ...laws.split import general, split_force, tangents
 from ...model.columns import A_ONE, A_ZERO, LEVERS, MU, N_X, N_Y, N_Z, STRONG, TO_CLOSE, WT_X, WT_Y, WT_Z
 from ...runtime.compiled import inlined, law
 from ...runtime.simd import read_rows
@@ -14,9 +14,11 @@ from .friction import impulse
 def read_extra(extra, c):
     """All columns of the levers of a contact but the last, which are not used."""
     return (
-        extra[c, 0], extra[c, 1], extra[c, 2], extra[c, 3], extra[c, 4], extra[c, 5], extra[c, 6], extra[c, 7],
-        extra[c, 8], extra[c, 9], extra[c, 10], extra[c, 11], extra[c, 12], extra[c, 13], extra[c, 14], extra[c, 15],
-        extra[c, 16], extra[c, 17], extra[c, 18], extra[c, 19], extra[c, 20], extra[c, 21],
+        extra[c, A_ZERO], extra[c, A_ZERO + 1], extra[c, A_ZERO + 2], extra[c, A_ZERO + 3], extra[c, A_ZERO + 4],
+        extra[c, A_ZERO + 5], extra[c, A_ZERO + 6], extra[c, A_ZERO + 7], extra[c, A_ZERO + 8], extra[c, A_ONE],
+        extra[c, A_ONE + 1], extra[c, A_ONE + 2], extra[c, A_ONE + 3], extra[c, A_ONE + 4], extra[c, A_ONE + 5],
+        extra[c, A_ONE + 6], extra[c, A_ONE + 7], extra[c, A_ONE + 8], extra[c, WT_X], extra[c, WT_Y], extra[c, WT_Z],
+        extra[c, STRONG],
     )  # fmt: skip
 
 
@@ -143,5 +145,5 @@ def strong_force(a, b, contact, extra, old, cell, dt):
         v_2 - dt * (w_n2 * old[0] + w_12 * r_1 + w_22 * r_2),
     )
     w = w_nn, w_n1, w_n2, w_11, w_12, w_22
-    r_n, r_1, r_2 = general(contact[TO_CLOSE], u, w, min(contact[MU], GLUED), dt)
+    r_n, r_1, r_2 = general(contact[TO_CLOSE], u, w, contact[MU], dt)
     return r_n, r_1 * t_x + r_2 * u_x, r_1 * t_y + r_2 * u_y, r_1 * t_z + r_2 * u_z

@@ -61,11 +61,12 @@ def terms(a, b, contact, extra, old, cell, dt, rate, part, mean, least):
 def look(first, last, motion, pairs, geometry, extra, cell, forces, dt, part, mean, least):
     """Sums of |R - R'|^2 and |R|^2; of |R_n - R_n'| dt^2/m_n (m); of the terms of -S and S, each over those that are
     positive, and of what slides, rolls and twists; of |V| over contacts with a force, and their number. Last the
-    largest |R - R'|/(|R| + mean), of those beyond the `least`. Lane by lane, then those that are left.
+    largest |R - R'|/(|R| + mean), of those beyond the `least`, and the largest |V|. Lane by lane, then those that are
+    left.
     """
     rate, none = 1.0 / dt, lanes_with(0.0)
     missing, strength, overlap, lost, gained = none, none, none, none, none
-    slid, speed, pressing, worst = none, none, none, none
+    slid, speed, pressing, worst, fastest = none, none, none, none, none
     while first + WIDTH <= last:
         c = rows_from(first, WIDTH)
         i, j, old = column_of(pairs, c, 0), column_of(pairs, c, 1), read_forces(forces, c)
@@ -75,18 +76,19 @@ def look(first, last, motion, pairs, geometry, extra, cell, forces, dt, part, me
         )  # fmt: skip
         missing, strength, overlap = missing + t[0], strength + t[1], overlap + t[2]
         lost, gained, slid = lost + t[3], gained + t[4], slid + t[5]
-        speed, pressing, worst = speed + t[6], pressing + t[7], larger(t[8], worst)
+        speed, pressing = speed + t[6], pressing + t[7]
+        worst, fastest = larger(t[8], worst), larger(t[6], fastest)
         first += WIDTH
     sums = (
         sum_of(missing), sum_of(strength), sum_of(overlap), sum_of(lost), sum_of(gained), sum_of(slid), sum_of(speed),
-        sum_of(pressing), max_of(worst),
+        sum_of(pressing), max_of(worst), max_of(fastest),
     )  # fmt: skip
     for c in range(first, last):
         a, b, old = row(motion, pairs[c, 0]), row(motion, pairs[c, 1]), read_force(forces, c)
         t = terms(a, b, row(geometry, c), read_extra(extra, c), old, cell, dt, rate, part, mean, least)
         sums = (
             sums[0] + t[0], sums[1] + t[1], sums[2] + t[2], sums[3] + t[3], sums[4] + t[4], sums[5] + t[5],
-            sums[6] + t[6], sums[7] + t[7], max(sums[8], t[8]),
+            sums[6] + t[6], sums[7] + t[7], max(sums[8], t[8]), max(sums[9], t[6]),
         )  # fmt: skip
     return sums
 

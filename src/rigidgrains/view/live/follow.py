@@ -57,10 +57,12 @@ class _File:
 
     def __init__(self, trajectory: Trajectory) -> None:
         self._trajectory = trajectory
-        self._origin = trajectory[0].position.mean(axis=0)
+        first = trajectory[0]
+        self._origin = first.position.mean(axis=0)
         self._head = live_head(
-            title_of(trajectory), trajectory.dimension, trajectory[0].gravity, "file", trajectory.has_contacts
-        )
+            title_of(trajectory), trajectory.dimension, first.gravity, "file", trajectory.has_contacts, first.catalogue,
+            len(first),
+        )  # fmt: skip
         self._reader = ThreadPoolExecutor(1, "trajectory")
         self._seen = self._stamp()
 

@@ -138,7 +138,9 @@ class LiveView(Observer):
     def _head(self) -> dict[str, Any]:
         assert self._simulation is not None
         bodies = self._simulation.bodies
-        return live_head(self._title, bodies.dimension, np.asarray(bodies.gravity), "run", True)
+        return live_head(
+            self._title, bodies.dimension, np.asarray(bodies.gravity), "run", True, bodies.catalogue, bodies.count
+        )
 
     async def _serve(self, socket: Any) -> None:
         await self._feed.serve(socket)

@@ -8,18 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...runtime.version import __version__
+from ...shapes.catalogue import Catalogue
 from ...trajectory.frame import Frame
 from ..page.codec import Packet
 from ..page.frames import rotation
+from ..page.shape_words import shape_words
 from ..page.summary import SERIES
 from ..page.wall_words import cell_words, wall_words
 
 Array = NDArray[Any]
 
 
-def live_head(title: str, dimension: int, gravity: Array, source: str, contacts: bool) -> dict[str, Any]:
-    """Words of a page whose frames come later; source: "run" or "file"."""
-    return {
+def live_head(
+    title: str, dimension: int, gravity: Array, source: str, contacts: bool, catalogue: Catalogue | None = None,
+    count: int = 0,
+) -> dict[str, Any]:  # fmt: skip
+    """Words of a page whose frames come later; source: "run" or "file"; count: number of grains."""
+    return shape_words(catalogue, count) | {
         "title": title,
         "dimension": dimension,
         "version": __version__,
@@ -47,6 +52,10 @@ def live_packet(frame: Frame, origin: Array) -> bytes:
         packet.add_floats(name, getattr(frame, name))
     packet.add_floats("turn", rotation(frame))
     packet.add_floats("number", frame.contact_number)
+    if frame.shape is not None:
+        packet.add_floats("shape", frame.shape)
+        if frame.dimension == 3:
+            packet.add_floats("quaternion", frame.orientation)
     if frame.has_contacts:
         _add_contacts(packet, frame)
     return packet.pack()

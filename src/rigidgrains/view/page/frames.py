@@ -18,7 +18,9 @@ Array = NDArray[Any]
 Whole = NDArray[np.int32]
 
 AXES = "xyz"
-OFFSET = 127  # levels of the way from a centre to a wall, in radii
+QUATERNION = ("qw", "qx", "qy", "qz")
+OFFSET = 127  # levels of the way from a centre to a wall or contact point, in radii
+POINTS = 64  # contact points of a pair that are told apart
 
 
 class FramePacker:
@@ -26,7 +28,7 @@ class FramePacker:
 
     def __init__(self, scales: Scales) -> None:
         self._scales = scales
-        self._statics: list[tuple[Array, Array]] = []
+        self._statics: list[tuple[Array, ...]] = []
         self._forget()
 
     def _forget(self) -> None:
@@ -39,15 +41,17 @@ class FramePacker:
         self._time = 0.0
 
     def static(self, frame: Frame) -> tuple[int, bytes | None]:
-        """Number of the set of radii and ids, and the packet that tells them if they are new."""
-        radius, names = frame.radius, frame.id
-        if self._statics and all(np.array_equal(a, b) for a, b in zip(self._statics[-1], (radius, names))):
+        """Number of the set of radii, ids and shapes, and the packet that tells them if they are new."""
+        rows = (frame.radius, frame.id) if frame.shape is None else (frame.radius, frame.id, frame.shape)
+        if self._statics and all(np.array_equal(a, b) for a, b in zip(self._statics[-1], rows)):
             return len(self._statics) - 1, None
-        self._statics.append((radius, names))
+        self._statics.append(rows)
         self._forget()
         packet = Packet({})
-        packet.add_floats("radius", radius)
-        packet.add("id", names.astype(np.int32))
+        packet.add_floats("radius", frame.radius)
+        packet.add("id", frame.id.astype(np.int32))
+        if frame.shape is not None:
+            packet.add("shape", frame.shape.astype(np.int32))
         return len(self._statics) - 1, packet.pack()
 
     def pack(self, frame: Frame, static: int, *, key: bool) -> bytes:
@@ -71,8 +75,7 @@ class FramePacker:
 
     def _add_grains(self, packet: Packet, frame: Frame) -> None:
         axes, detail = range(frame.dimension), self._scales.detail
-        angle = rotation(frame)
-        self._add(packet, "turn", np.rint(angle * (detail.turns / (2.0 * math.pi))).astype(np.int32) % detail.turns)
+        self._add_orientations(packet, frame)
         spin, spins = frame.spin, tuple(axes) if frame.dimension == 3 else (2,)
         if frame.dimension == 3 and not detail.ways:
             spin, spins = np.linalg.norm(spin, axis=1)[:, None], (0,)
@@ -84,6 +87,16 @@ class FramePacker:
         packet.head["load"] = k = exponent(frame.load)
         self._add(packet, "load", compress(frame.load, k, detail.strengths), k)
         self._add(packet, "number", frame.contact_number.astype(np.int32))
+
+    def _add_orientations(self, packet: Packet, frame: Frame) -> None:
+        """The angle turned; of solids of other shapes all four components of the quaternion."""
+        turns = self._scales.detail.turns
+        if frame.catalogue is None or frame.dimension == 2:
+            angle = rotation(frame)
+            self._add(packet, "turn", np.rint(angle * (turns / (2.0 * math.pi))).astype(np.int32) % turns)
+            return
+        for k, name in enumerate(QUATERNION):
+            self._add(packet, name, np.rint(frame.orientation[:, k] * self._scales.detail.sides).astype(np.int32))
 
     def _add_positions(self, packet: Packet, frame: Frame) -> None:
         """Positions; from the last ones and the velocities they are nearly known."""
@@ -110,7 +123,8 @@ class FramePacker:
         """Contacts that carry a force: which of the last frame's are still there, new ones, and what changed."""
         n, old = len(frame), self._contacts
         key, strength, status, offset = self._carrying(frame.contacts, frame)
-        base = packet.head["base"] = n + len(frame.walls)
+        base, points = n + len(frame.walls), 1 if frame.catalogue is None else POINTS
+        packet.head["base"] = base
         packet.head["force"] = k = exponent(strength)
         force = compress(strength, k, self._scales.detail.strengths)
         place = np.searchsorted(old["key"], key)
@@ -120,11 +134,14 @@ class FramePacker:
         stays = np.zeros(len(old["key"]), np.int32)
         stays[place[known]] = 1
         packet.add("stays", stays)
-        first, second = np.divmod(key[~known], base)
+        first, second = np.divmod(key[~known] // points, base)
         packet.add("first", first.astype(np.int32))
         packet.add("second", (second - first).astype(np.int32))
+        if points > 1:
+            packet.head["points"] = points
+            packet.add("nth", (key[~known] % points).astype(np.int32))
         fresh = {"key": key, "force": force, "status": status, **{AXES[axis]: offset[:, axis] for axis in range(3)}}
-        at_wall = key % base >= n
+        pointed = key // points % base >= n if points == 1 else np.ones(len(key), bool)
         aligned = {}
         for name in ("force", "status", *AXES):
             aligned[name] = np.zeros(len(key), np.int32)
@@ -132,7 +149,7 @@ class FramePacker:
         packet.add("force", force - shift(aligned["force"], self._strength - k))
         packet.add("status", status - aligned["status"])
         for axis in range(frame.dimension):
-            packet.add("o" + AXES[axis], (fresh[AXES[axis]] - aligned[AXES[axis]])[at_wall])
+            packet.add("o" + AXES[axis], (fresh[AXES[axis]] - aligned[AXES[axis]])[pointed])
         self._contacts, self._strength = fresh, k
 
     def _carrying(self, contacts: Contacts, frame: Frame) -> tuple[Array, Array, Whole, Whole]:
@@ -143,14 +160,36 @@ class FramePacker:
             keep &= strength >= self._scales.detail.share * strength[keep].mean()
         pair, base, n = contacts.pair[keep].astype(np.int64), len(frame) + len(frame.walls), len(frame)
         pair.sort(axis=1)
-        key, rows = np.unique(pair[:, 0] * base + pair[:, 1], return_index=True)
+        key, most = pair[:, 0] * base + pair[:, 1], 2.0
+        if frame.catalogue is not None and frame.shape is not None:
+            key, most = numbered(key, contacts.feature, keep), 1.0 + float(frame.catalogue.bound.max())
+        key, rows = np.unique(key, return_index=True)
         rows = np.flatnonzero(keep)[rows]
-        grain = key // base
         offset = np.zeros((len(key), 3), np.int32)
-        at_wall = key % base >= n
-        way = contacts.point[rows[at_wall]] - frame.position[grain[at_wall]]
-        offset[at_wall] = np.rint(np.clip(way / frame.radius[grain[at_wall], None], -2.0, 2.0) * OFFSET)
+        pointed = key % base >= n if frame.catalogue is None else np.ones(len(key), bool)
+        grain = contacts.pair[rows[pointed]].min(axis=1)
+        way = contacts.point[rows[pointed]] - self._centre(frame, rows[pointed], grain)
+        offset[pointed] = np.rint(np.clip(way / frame.radius[grain, None], -most, most) * OFFSET)
         return key, strength[rows], contacts.status[rows].astype(np.int32), offset
+
+    def _centre(self, frame: Frame, rows: Array, grain: Array) -> Array:
+        """(c, 3) m, centres of the lower bodies of contacts, at the image that is touched."""
+        centre, image = frame.position[grain], frame.contacts.image
+        if frame.cell is None or image is None:
+            return centre
+        turned = frame.contacts.pair[rows, 0] > frame.contacts.pair[rows, 1]
+        return centre + turned[:, None] * (image[rows] @ frame.cell)
+
+
+def numbered(key: Array, feature: Array | None, keep: Array) -> Array:
+    """(c,) keys of pairs with the number of the contact point, in the order of features; up to POINTS of a pair."""
+    order = np.lexsort((np.arange(len(key)) if feature is None else feature[keep], key))
+    ranked = key[order]
+    new = np.r_[True, ranked[1:] != ranked[:-1]] if len(key) else np.zeros(0, bool)
+    first = np.maximum.accumulate(np.where(new, np.arange(len(key)), 0)) if len(key) else np.zeros(0, np.int64)
+    nth = np.empty(len(key), np.int64)
+    nth[order] = np.minimum(np.arange(len(key)) - first, POINTS - 1)
+    return np.asarray(key * POINTS + nth)
 
 
 def rotation(frame: Frame) -> Array:

@@ -111,10 +111,12 @@ def _choose(trajectory: Trajectory, chosen: list[int], extent: Extent) -> Scales
     few = chosen[:: max(1, len(chosen) // 10)]
     room = max(LEAST, BYTES * len(chosen) * sum(len(trajectory[index]) for index in few) / len(few))
 
+    details = DETAILS if trajectory[chosen[0]].catalogue is None else tuple(detail.seen() for detail in DETAILS)
+
     def fits(detail: Detail) -> bool:
         return _estimate(trajectory, chosen, _scales(extent, detail)) <= room
 
-    return _scales(extent, DETAILS[bisect_left(DETAILS, True, hi=len(DETAILS) - 1, key=fits)])
+    return _scales(extent, details[bisect_left(details, True, hi=len(details) - 1, key=fits)])
 
 
 def _scales(extent: Extent, detail: Detail) -> Scales:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,15 @@ class Detail:
     turns: int
     share: float = 0.0
     ways: bool = True
+
+    @property
+    def sides(self) -> int:
+        """Levels of a component of a quaternion: corners of a grain are off by 1 % of its size at most."""
+        return max(127, self.turns // 3)
+
+    def seen(self) -> Detail:
+        """The same for grains whose orientation is seen."""
+        return replace(self, turns=max(self.turns, 1024))
 
 
 # From fine to coarse: a page takes the first that keeps it small enough.
@@ -68,6 +77,7 @@ class Scales:
             "levels": detail.levels,
             "strengths": detail.strengths,
             "turns": detail.turns,
+            "sides": detail.sides,
             "detail": detail.name,
             "share": detail.share,
             "ways": detail.ways,

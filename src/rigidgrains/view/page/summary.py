@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...runtime.version import __version__
+from ...shapes.poses import bounds
 from ...trajectory.frame import Frame
 from ...trajectory.reader import Trajectory
 from ..images import corners
+from .shape_words import shape_words
 
 Array = NDArray[Any]
 
@@ -23,13 +25,15 @@ SAMPLES = 20_000  # grains by which the range of a colour is found
 
 @dataclass
 class Extent:
-    """Box of all centres (m), the smallest and largest radius (m), and samples of what colours stand for."""
+    """Box of all centres (m), the smallest radius and the largest reach of a grain (m), and samples of what colours
+    stand for; most : grains in a frame."""
 
     low: Array
     high: Array
     least: float
     largest: float
     samples: dict[str, list[Array]]
+    most: int = 0
 
     @classmethod
     def of(cls, trajectory: Trajectory, chosen: list[int]) -> Extent:
@@ -48,7 +52,9 @@ class Extent:
         self.low, self.high = np.minimum(self.low, position.min(axis=0)), np.maximum(self.high, position.max(axis=0))
         for corner in corners(frame):
             self.low, self.high = np.minimum(self.low, corner), np.maximum(self.high, corner)
-        self.least, self.largest = min(self.least, float(radius.min())), max(self.largest, float(radius.max()))
+        reach = bounds(frame.catalogue, frame.shape, radius)
+        self.least, self.largest = min(self.least, float(radius.min())), max(self.largest, float(reach.max()))
+        self.most = max(self.most, len(frame))
         few = slice(None, None, max(1, len(frame) // count))
         self.samples["speed"].append(np.linalg.norm(frame.velocity[few], axis=1))
         self.samples["load"].append(frame.load[few])
@@ -79,7 +85,7 @@ def summary(trajectory: Trajectory, chosen: list[int], extent: Extent) -> dict[s
         "gravity": [float(g) for g in first.gravity],
         "contacts": trajectory.has_contacts,
         "series": thinned(trajectory.history),
-    }
+    } | shape_words(first.catalogue, extent.most)
 
 
 def title_of(trajectory: Trajectory) -> str:

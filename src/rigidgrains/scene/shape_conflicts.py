@@ -1,0 +1,84 @@
+"""What does not go together with grains that are not round, each told in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .confinement import WALLS
+from .errors import Problem, SceneError
+from .formed import shapes_in_file
+from .references import DEFAULT, Tables, present
+from .shape import ROUND
+
+ROUND_ONLY = {"rolling": "rolling friction", "twisting": "twisting friction", "tangential_restitution": "it"}
+DEFORMS = ("rate", "stress", "pressure")
+
+
+def shape_conflicts(cell: Any, tables: Tables, dimension: int) -> Iterator[Problem]:
+    """Laws, inflows, walls and cells that want round grains, where some are not."""
+    shaped = shaped_groups(tables, dimension)
+    if not shaped:
+        return
+    materials = {table.material or DEFAULT: told for table, told in shaped.values()}
+    for key, index, table in present(tables, "material", "pair"):
+        names = [table.name] if key == "material" else list(table.materials)
+        told = next((materials[name] for name in names if name in materials), None)
+        for word, law in ROUND_ONLY.items() if told is not None else ():
+            if table.given(word) and getattr(table, word) != 0.0:
+                message = f"{law} is for round grains, and {told}; remove it, or give those grains another material"
+                yield Problem(f"{key}[{index}].{word}", getattr(table, word), message)
+    told = next(iter(shaped.values()))[1]
+    for _, index, inflow in present(tables, "inflow"):
+        message = f"grains can enter where all grains are round, and {told}; remove the inflow or the shape"
+        yield Problem(f"inflow[{index}]", inflow.name, message)
+    for key, index, wall in present(tables, *WALLS):
+        if juts_out(key, wall):
+            message = (
+                f"a wall that juts out wants round grains, and {told}; use endless planes, boxes, pistons and drums"
+            )
+            yield Problem(f"{key}[{index}]", wall.name, message)
+    for word in DEFORMS if cell is not None and cell.deforms else ():
+        if cell.given(word):
+            message = f"a cell can deform where all grains are round, and {told}; remove {word} or the shape"
+            value = getattr(cell, word)
+            yield Problem(f"cell.{word}", value.present() if hasattr(value, "present") else value, message)
+
+
+def juts_out(key: str, wall: Any) -> bool:
+    """True for plates, rods, finite tubes and funnels: their edges and sides would meet the sides of grains."""
+    if key == "cylinder":
+        return bool(wall.side == "outside" or wall.length is not None)
+    return key == "cone" or (key == "plane" and wall.size is not None)
+
+
+def shaped_groups(tables: Tables, dimension: int) -> dict[int, tuple[Any, str]]:
+    """Groups with grains that are not round: by their index the table, and a sentence about them."""
+    straight = {t.name for _, _, t in present(tables, "shape") if not is_round(t, dimension)}
+    found = {}
+    for _, index, grains in present(tables, "grains"):
+        kept = shapes_in_file(grains)
+        if kept is not None and kept.catalogue is not None:
+            others = np.flatnonzero(~kept.catalogue.round)
+            found[index] = (
+                grains,
+                f"those of grains[{index}] in its file have shape '{kept.catalogue.names[others[0]]}'",
+            )
+        for name in grains.shape or ():
+            if name in straight and name not in ROUND.values():
+                found[index] = grains, f"grains[{index}] has shape '{name}'"
+                break
+    return found
+
+
+def is_round(shape: Any, dimension: int) -> bool:
+    """True for a shape that is a disk or sphere; one that cannot be made is blamed for itself alone."""
+    if len(shape.kinds) != 1 or any(shape.dimension_mistakes(dimension, shape.kinds[0])):
+        return True
+    try:
+        parts = shape.make(dimension).parts
+    except SceneError:
+        return True
+    return len(parts) == 1 and len(parts[0].vertices) == 1
