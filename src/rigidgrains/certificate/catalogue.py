@@ -65,7 +65,7 @@ def _miss(key: _Key) -> tuple[float, str]:
     rounded = max(part.rounding for part in shape.parts) / size
     known = 1e-9 + (KNOWN[d] * rounded if len(shape.parts) == 1 else SPREAD)
     options = [_moments(_points(shape.parts[0], d), d)] if len(shape.parts) == 1 else _of_clump(shape)
-    errors = []
+    errors: list[dict[str, float]] = []
     for volume, first, second in options:
         centre = first / volume
         inertia = np.trace(second) * np.eye(3) - second
@@ -79,7 +79,8 @@ def _miss(key: _Key) -> tuple[float, str]:
                 "its moments of inertia": float(np.abs(inertia - asked).max() / np.abs(asked).max()) / known,
             }
         )
-    found |= min(errors, key=lambda error: max(error.values()))
+    best: dict[str, float] = min(errors, key=_largest)
+    found |= best
     worst = max(found, key=lambda name: found[name])
     return float(found[worst]), worst
 
@@ -154,3 +155,7 @@ def _inside(part: Part, points: Array, dimension: int) -> NDArray[np.bool_]:
     for rows in np.array_split(equations, max(1, len(equations) // 64)):
         within &= (points @ rows[:, :-1].T + rows[:, -1] <= 0.0).all(axis=1)
     return within
+
+
+def _largest(errors: dict[str, float]) -> float:
+    return max(errors.values())

@@ -285,15 +285,21 @@ def _named(core: Cores, vertex: Index, other: Index, surface: Array, inner: Arra
 
 
 def turning(state: State) -> Check:
-    """Orientations of solids go on by the midpoint rule: the turn of the step is that of I^-1 L half-way."""
+    """Orientations of solids go on by the midpoint rule for L in the axes of the grain, with Cayley's turn.
+
+    Of the angle a of a step, 2 tan(a/2) is dt times I^-1 of the mean of L in the axes before and after.
+    """
     grains, dt = state.shapes, state.dt
     assert grains is not None
     angle = rotation_vectors(grains.after @ np.swapaxes(grains.before, 1, 2))
-    half = np.stack([surfaces.rotation(0.5 * turn) for turn in angle]) if len(angle) else np.zeros((0, 3, 3))
-    asked = dt * grains.spin(state.turning, half @ grains.before)
+    about = np.einsum("nba,nb->na", grains.before, angle)  # the axis of the turn is the same before and after
+    half = 0.5 * length(about)
+    turned = about * np.where(half > 0.0, np.tan(half) / np.where(half > 0.0, half, 1.0), 1.0)[:, None]
+    mean = 0.5 * np.einsum("nba,nb->na", grains.before + grains.after, state.turning)
+    asked = dt * mean / grains.moments
 
     def place(i: int) -> str:
-        turned, given = size(angle[i]), size(asked[i])
-        return f"{state.grain(i)} turned by {turned:.9g} rad where its angular momentum gives {given:.9g}"
+        is_, was = size(angle[i]), 2.0 * np.arctan(0.5 * size(asked[i]))
+        return f"{state.grain(i)} turned by {is_:.9g} rad where its angular momentum gives {was:.9g}"
 
-    return worst_of("turning", length(angle - asked), state.rounding, "a radian", place)
+    return worst_of("turning", length(turned - asked), state.rounding, "a radian", place)
