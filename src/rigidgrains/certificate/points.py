@@ -8,17 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import images, surfaces
-from .cores import Cores, deepest, edges_of, separation, signed_distance, to_edges, to_feature, to_surface, to_vertices
+from .cores import Cores, deepest, edges_of, separation, to_edges, to_feature, to_surface, to_vertices
 from .grains import PARTS, VERTEX, Grains, rotation_vectors, split, swapped
 from .levers import LeverLinks
 from .links import Index
 from .state import Array, State, length, size
 from .verdict import Check, counted, worst_of
 
-MERGED = 2e-9  # of the size: gaps of corners next to each other that differ by less are one point
-BIAS = 0.02  # of the depth, by which a face may be deeper in 3D than a pair of edges and still be taken
-SNAP = 1e-13  # of the size, by which the distance changes where n becomes that of a face
-ALONG = 1e-14  # 1 - cosine of the angle within which n is that of a face
+SLACK = 1e-11  # of the size: what detection leaves open, a few times over
+SLOPED = 2.5e-3  # of the rounding: edges side by side lean against n by up to a twentieth
+ASIDE = 0.03  # of the rounding: and may cross at an angle whose cosine is 0.9
 EXACT = 1e-8  # of the size: in 2D ends of sides that are nearer to each other are one
 NAMED = 2e-3  # of the size: corners next to each other take one name
 
@@ -154,27 +153,23 @@ def _couple(links: LeverLinks, couple: Couple, least: Index, miss: Misses, slack
     apart = separation(a, b, n[:, None])[:, 0]
     first = least[rows] == rows
     miss.gap[rows] = np.where(first, np.abs(apart - both - gap), np.maximum(apart - both - gap, 0.0))
-    leans = np.flatnonzero(first & (miss.gap[rows] > MERGED * extent))
-    if leans.size and links.state.dimension == 3:
-        some = rows[leans]
-        miss.gap[some] = _beside_face(a.some(leans), b.some(leans), n[leans], gap[leans], apart[leans], extent[leans])
     miss.even[rows] = length(n - links.normal[least[rows]]) * extent
-    slack[rows] = MERGED * extent
+    slack[rows] = SLACK * extent
     on_a, on_b = links.arm_i[rows], links.arm_i[rows] + gap[:, None] * n
     in_a, in_b = on_a - a.radius[:, None] * n, on_b + b.radius[:, None] * n
     miss.point[rows] = np.maximum(_off(to_surface, a, on_a, in_a), _off(to_surface, b, on_b, in_b))
-    if links.state.dimension == 3:
-        balls = np.minimum(_balls(a, b, on_a, on_b), _balls(b, a, on_b, on_a))
-        miss.point[rows] = np.where(first, miss.point[rows], np.minimum(miss.point[rows], balls))
     vertex = np.minimum(_off(to_vertices, a, on_a, in_a), _off(to_vertices, b, on_b, in_b))
     edge = np.maximum(_off(to_edges, a, on_a, in_a), _off(to_edges, b, on_b, in_b))
     miss.corner[rows] = np.minimum(vertex, edge) if links.state.dimension == 3 else vertex
+    if links.state.dimension == 3:  # others than the nearest point may be ends of edges side by side
+        ends = np.minimum(_ends(a, b, on_a, on_b), _ends(b, a, on_b, on_a))
+        beside = np.maximum(_from_cylinder(a, on_a), _from_cylinder(b, on_b))
+        miss.corner[rows] = np.where(first, miss.corner[rows], np.minimum(miss.corner[rows], ends))
+        miss.point[rows] = np.where(first, miss.point[rows], np.minimum(miss.point[rows], beside))
     deep = np.flatnonzero(apart < -links.state.rounding * extent)
     if deep.size:
         best = deepest(a.some(deep), b.some(deep))
-        spare = BIAS * np.abs(apart[deep]) if links.state.dimension == 3 else 0.0
-        # cores that are apart, though not along n, have been held against their distance
-        miss.normal[rows[deep]] = np.where(best < 0.0, np.maximum(best - apart[deep] - spare, 0.0), 0.0)
+        miss.normal[rows[deep]] = np.maximum(best - apart[deep], 0.0)
 
 
 def _off(to, core: Cores, surface: Array, inner: Array) -> Array:  # type: ignore[no-untyped-def]
@@ -183,34 +178,21 @@ def _off(to, core: Cores, surface: Array, inner: Array) -> Array:  # type: ignor
     return np.asarray(np.minimum(np.abs(to(core, surface) - core.radius), to(core, inner)))
 
 
-def _beside_face(a: Cores, b: Cores, n: Array, gap: Array, apart: Array, extent: Array) -> Array:
-    """(m,) m, by which least gaps miss the distance where n is that of a face, near the direction of the distance.
-
-    A face may stand in for a direction that leans against it by so little that the distance stays the same.
-    """
-    both, true = a.radius + b.radius, signed_distance(a, b)
-    along = np.maximum(
-        np.einsum("mfc,mc->mf", a.normals, n).max(axis=1, initial=-1.0),
-        np.einsum("mfc,mc->mf", -b.normals, n).max(axis=1, initial=-1.0),
-    )
-    lean = np.maximum(true - apart, 0.0) / extent
-    near = (along > 1.0 - ALONG) & (0.5 * np.maximum(true, 0.0) * lean**2 <= SNAP * extent)
-    deep = np.maximum(-BIAS * true, 0.0)
-    off = np.maximum(np.abs(true - both - gap) - deep, 0.0)
-    return np.where(near, off, np.abs(apart - both - gap))
+def _from_cylinder(core: Cores, points: Array) -> Array:
+    """(m,) m, by which points miss the cylinder around an edge, or the slopes that edges side by side may have."""
+    return np.maximum(np.abs(to_edges(core, points) - core.radius) - SLOPED * core.radius, 0.0)
 
 
-def _balls(a: Cores, b: Cores, on_a: Array, on_b: Array) -> Array:
-    """(m,) m, by which points miss the balls around a vertex of one body and a place on an edge of the other.
-
-    Ends of edges side by side are such: balls around both places touch along n though their centres are aside.
-    """
+def _ends(a: Cores, b: Cores, on_a: Array, on_b: Array) -> Array:
+    """(m,) m, by which points miss the end of edges side by side: a vertex of one body and a place on an edge of the
+    other, aside of each other as seen along n, whose cylinders touch there."""
     away = on_a[:, None] - a.vertices
-    off = np.abs(np.sqrt((away**2).sum(axis=2)) - a.radius[:, None])
-    nearest = np.argmin(off, axis=1)
-    rows = np.arange(len(a))
-    u = away[rows, nearest] / np.maximum(a.radius, 1e-300)[:, None]
-    return np.where(a.radius > 0.0, np.maximum(off[rows, nearest], to_edges(b, on_b + b.radius[:, None] * u)), np.inf)
+    ratio = (b.radius / np.where(a.radius > 0.0, a.radius, 1.0))[:, None, None]
+    other = on_b[:, None] + ratio * away
+    off = np.stack([to_edges(b, other[:, v]) for v in range(other.shape[1])], axis=1)
+    size = np.sqrt((away**2).sum(axis=2)) / np.where(a.radius > 0.0, a.radius, 1.0)[:, None]
+    round_it = (size >= 1.0 - SLOPED) & (size <= 1.0 + ASIDE) & (a.radius > 0.0)[:, None]
+    return np.asarray(np.where(round_it, off, np.inf).min(axis=1))
 
 
 def to_close(links: LeverLinks) -> Check:
