@@ -16,8 +16,7 @@ from .state import Array, State, length, size
 from .verdict import Check, counted, worst_of
 
 SLACK = 1e-11  # of the size: what detection leaves open, a few times over
-SLOPED = 2.5e-3  # of the rounding: edges side by side lean against n by up to a twentieth
-ASIDE = 0.03  # of the rounding: and may cross at an angle whose cosine is 0.9
+ASIDE = 0.03  # of the rounding, by which ends of edges that lean or cross at an angle are farther from their vertices
 EXACT = 1e-8  # of the size: in 2D ends of sides that are nearer to each other are one
 NAMED = 2e-3  # of the size: corners next to each other take one name
 
@@ -163,9 +162,8 @@ def _couple(links: LeverLinks, couple: Couple, least: Index, miss: Misses, slack
     miss.corner[rows] = np.minimum(vertex, edge) if links.state.dimension == 3 else vertex
     if links.state.dimension == 3:  # others than the nearest point may be ends of edges side by side
         ends = np.minimum(_ends(a, b, on_a, on_b), _ends(b, a, on_b, on_a))
-        beside = np.maximum(_from_cylinder(a, on_a), _from_cylinder(b, on_b))
-        miss.corner[rows] = np.where(first, miss.corner[rows], np.minimum(miss.corner[rows], ends))
-        miss.point[rows] = np.where(first, miss.point[rows], np.minimum(miss.point[rows], beside))
+        for off in (miss.corner, miss.point):
+            off[rows] = np.where(first, off[rows], np.minimum(off[rows], ends))
     deep = np.flatnonzero(apart < -links.state.rounding * extent)
     if deep.size:
         best = deepest(a.some(deep), b.some(deep))
@@ -178,11 +176,6 @@ def _off(to, core: Cores, surface: Array, inner: Array) -> Array:  # type: ignor
     return np.asarray(np.minimum(np.abs(to(core, surface) - core.radius), to(core, inner)))
 
 
-def _from_cylinder(core: Cores, points: Array) -> Array:
-    """(m,) m, by which points miss the cylinder around an edge, or the slopes that edges side by side may have."""
-    return np.maximum(np.abs(to_edges(core, points) - core.radius) - SLOPED * core.radius, 0.0)
-
-
 def _ends(a: Cores, b: Cores, on_a: Array, on_b: Array) -> Array:
     """(m,) m, by which points miss the end of edges side by side: a vertex of one body and a place on an edge of the
     other, aside of each other as seen along n, whose cylinders touch there."""
@@ -191,7 +184,7 @@ def _ends(a: Cores, b: Cores, on_a: Array, on_b: Array) -> Array:
     other = on_b[:, None] + ratio * away
     off = np.stack([to_edges(b, other[:, v]) for v in range(other.shape[1])], axis=1)
     size = np.sqrt((away**2).sum(axis=2)) / np.where(a.radius > 0.0, a.radius, 1.0)[:, None]
-    round_it = (size >= 1.0 - SLOPED) & (size <= 1.0 + ASIDE) & (a.radius > 0.0)[:, None]
+    round_it = (np.abs(size - 1.0) <= ASIDE) & (a.radius > 0.0)[:, None]
     return np.asarray(np.where(round_it, off, np.inf).min(axis=1))
 
 
