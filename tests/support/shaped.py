@@ -72,8 +72,10 @@ def mixture(dimension: int) -> dict[str, Any]:
     }
 
 
-def thrown(dimension: int, count: int, *, spread: float = 2.6, seed: int = 0, **rest: Any) -> Bodies:
-    """A crowd of all shapes on a lattice, turned at random, that flies together with spins."""
+def thrown(
+    dimension: int, count: int, *, spread: float = 2.6, seed: int = 0, inward: float = 3.0, **rest: Any
+) -> Bodies:
+    """A crowd of all shapes on a lattice, turned at random, that flies together with spins; inward : 1/s"""
     rng = np.random.default_rng(seed)
     side = math.ceil(count ** (1.0 / dimension))
     axes = [np.arange(side)] * dimension + [np.zeros(1)] * (3 - dimension)
@@ -81,7 +83,7 @@ def thrown(dimension: int, count: int, *, spread: float = 2.6, seed: int = 0, **
     flat = [1.0, 1.0, 0.0] if dimension == 2 else [1.0, 1.0, 1.0]
     turned = rng.normal(size=(count, 4))
     turned = turned / np.linalg.norm(turned, axis=1)[:, None] if dimension == 3 else rng.uniform(0.0, 6.0, count)
-    velocity = (3.0 * (position.mean(axis=0) - position) + rng.normal(size=(count, 3))) * flat
+    velocity = (inward * (position.mean(axis=0) - position) + rng.normal(size=(count, 3))) * flat
     spin = rng.normal(size=(count, 3)) * ([0.0, 0.0, 1.0] if dimension == 2 else 1.0)
     shapes = mixture(dimension)
     return shaped(
@@ -102,5 +104,5 @@ def periodic(dimension: int) -> Bodies:
     """A crowd in a cell that keeps still, with pairs across its faces."""
     side = 3 if dimension == 2 else 2
     edges = np.array([2.7 * side] * dimension + [1.0] * (3 - dimension))
-    cell = Cell(np.diag(edges), np.zeros(3), np.array([True] * dimension + [False] * (3 - dimension)))
-    return thrown(dimension, side**dimension, spread=2.7, seed=1, cell=cell)
+    cell = Cell(np.diag(edges), -1.35 * (edges > 2.0), np.array([True] * dimension + [False] * (3 - dimension)))
+    return thrown(dimension, side**dimension, spread=2.7, seed=1, inward=-3.0, cell=cell)

@@ -11,7 +11,7 @@ Every function takes a Simulation or a Frame. To ask several of them about one s
 
 from .anisotropy import Anisotropy, anisotropy
 from .blocking import Blocking, blocking
-from .coordination import Coordination, coordination
+from .coordination import ContactKinds, Coordination, contact_kinds, coordination
 from .correlation import PairCorrelation, pair_correlation
 from .cut import volumes_inside
 from .displacement import Displacement, mean_squared_displacement
@@ -19,6 +19,7 @@ from .energy import Budget, Energy, energy, energy_budget, total_budget
 from .fabric import Histogram, fabric, orientation_histogram
 from .flow import inertial_number, mean_flow, shear_rate, temperature
 from .networks import ForceDistribution, Network, Networks, force_distribution, networks, sliding_fraction
+from .order import OrientationOrder, orientation_order
 from .packing import packing_fraction, packing_profile
 from .profile import Profile, profile
 from .record import Measure, over
@@ -31,6 +32,7 @@ __all__ = [
     "Blocking",
     "Box",
     "Budget",
+    "ContactKinds",
     "Coordination",
     "Displacement",
     "Energy",
@@ -39,12 +41,14 @@ __all__ = [
     "Measure",
     "Network",
     "Networks",
+    "OrientationOrder",
     "PairCorrelation",
     "Profile",
     "Stress",
     "anisotropy",
     "blocking",
     "boundary_stress",
+    "contact_kinds",
     "coordination",
     "enclosure",
     "energy",
@@ -59,6 +63,7 @@ __all__ = [
     "networks",
     "of",
     "orientation_histogram",
+    "orientation_order",
     "over",
     "packing_fraction",
     "packing_profile",

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .fabric import mean_dyad
-from .state import Array, Frame, double, dyads, links, of
+from .links import links
+from .state import Array, Frame, double, dyads, of
 
 if TYPE_CHECKING:
     from ..simulation.simulation import Simulation
@@ -48,7 +49,7 @@ def anisotropy(source: Frame | Simulation, *, walls: bool = False, along: Any = 
     walls : count contacts at walls too; along : (d,) direction, if it is known
     """
     frame = of(source)
-    d, found = frame.dimension, links(frame, walls=walls)
+    d, found = frame.dimension, links(frame, walls=walls).joined()
     c = max(len(found), 1)
     normal_part = dyads(found.r_n[:, None] * found.normal, found.normal, d) / c
     sideways = dyads(found.r_t, found.normal, d) / c

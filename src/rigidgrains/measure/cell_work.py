@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .images import cell_before, pushed, rate_begun, velocity_gradient
-from .state import Array, Frame, Links, double
+from .links import Links
+from .state import Array, Frame, double
 
 EACH, SIDES = slice(0, 3), 3  # columns of `cell_mobility`: 1/M of each component of L, and of all sides as one
 

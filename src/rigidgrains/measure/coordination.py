@@ -8,18 +8,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..runtime.compiled import kernel
-from .state import Frame, Mask, double, links, of
+from .links import Links, links
+from .state import Frame, Mask, double, of
 
 if TYPE_CHECKING:
     from ..simulation.simulation import Simulation
 
 # Contacts below which a grain cannot be held, by dimension: (without friction, with friction).
 LEAST = {2: (3, 2), 3: (4, 2)}
+# The same for points of grains of other shapes, which can be turned as well.
+LEAST_POINTS = {2: (3, 2), 3: (6, 3)}
 
 
 @dataclass(frozen=True)
 class Coordination:
     """Contacts per grain; a contact of two grains counts for both, one at a wall for its grain.
+
+    Surfaces of other shapes that touch at several points, side on side or face on face, are one contact.
 
     z            : of the backbone, walls counted
     z_grains     : of the backbone, contacts between grains alone
@@ -27,6 +32,7 @@ class Coordination:
     rattlers     : share of grains that are not in the backbone
     backbone     : (n,) True for grains that are
     contacts     : force-carrying contacts in the backbone, walls counted
+    z_points     : as z, but every point counts
     """
 
     z: float
@@ -35,6 +41,7 @@ class Coordination:
     rattlers: float
     backbone: Mask
     contacts: int
+    z_points: float
 
 
 def coordination(source: Frame | Simulation, *, least: int | None = None, share: float = 0.0) -> Coordination:
@@ -42,7 +49,8 @@ def coordination(source: Frame | Simulation, *, least: int | None = None, share:
 
     least : a grain with fewer force-carrying contacts is a rattler. Default without friction: 3 in 2D, 4 in 3D. With
             friction: 2, which can hold a grain if the line between both contacts lies in both friction cones and no
-            other force acts; under gravity two contacts may also hold it from below, as an arch.
+            other force acts; under gravity two contacts may also hold it from below, as an arch. Of other shapes
+            points are counted, and the default in 3D is 6, with friction 3.
     share : normal forces below this share of the mean one carry nothing, which is for forces that have not settled
 
     A contact with a wall holds a grain as well as any other. Without any backbone z is 0.
@@ -50,7 +58,8 @@ def coordination(source: Frame | Simulation, *, least: int | None = None, share:
     frame = of(source)
     n = len(frame)
     if least is None:
-        least = LEAST[frame.dimension][1 if np.any(double(frame.friction) > 0.0) else 0]
+        table = LEAST if frame.catalogue is None else LEAST_POINTS
+        least = table[frame.dimension][1 if np.any(double(frame.friction) > 0.0) else 0]
     found = links(frame, least=share)
     backbone = np.ones(n, dtype=np.bool_)
     order = np.concatenate([found.i, found.j])
@@ -59,17 +68,53 @@ def coordination(source: Frame | Simulation, *, least: int | None = None, share:
     _peel(start, partner, least, backbone)
     holds = np.append(backbone, np.ones(len(frame.walls), dtype=np.bool_))
     kept = found.some(holds[found.i] & holds[found.j])
-    at_walls, between = int(kept.at_wall.sum()), int((~kept.at_wall).sum())
-    grains = max(int(backbone.sum()), 1)
-    all_ends = 2 * len(found) - int(found.at_wall.sum())
+    by_points, kept, everyone = _ends(kept), kept.joined(), found.joined()
+    between, grains = int((~kept.at_wall).sum()), max(int(backbone.sum()), 1)
     return Coordination(
-        z=(2 * between + at_walls) / grains,
+        z=_ends(kept) / grains,
         z_grains=2 * between / grains,
-        z_all=all_ends / n,
+        z_all=_ends(everyone) / n,
         rattlers=1.0 - int(backbone.sum()) / n,
         backbone=backbone,
         contacts=len(kept),
+        z_points=by_points / grains,
     )
+
+
+@dataclass(frozen=True)
+class ContactKinds:
+    """How surfaces of grains touch; contacts that carry a force, between grains.
+
+    contacts : how many; points : how many points they have
+    side     : share of contacts with two points or more: side on side in 2D; in 3D edges on faces, faces on faces
+    face     : share of those with three points or more, face on face; none in 2D
+    carried  : share of the sum of normal forces that contacts with two points or more carry
+    """
+
+    contacts: int
+    points: int
+    side: float
+    face: float
+    carried: float
+
+
+def contact_kinds(source: Frame | Simulation, *, walls: bool = False) -> ContactKinds:
+    """Shares of contacts at a point, along a side and on a face; walls : with contacts at walls, which are sides."""
+    found = links(of(source), walls=walls).joined()
+    count, total = max(len(found), 1), float(found.r_n.sum())
+    side = found.points >= 2
+    return ContactKinds(
+        contacts=len(found),
+        points=int(found.points.sum()),
+        side=float(side.sum()) / count,
+        face=float((found.points >= 3).sum()) / count,
+        carried=float(found.r_n[side].sum()) / total if total else 0.0,
+    )
+
+
+def _ends(found: Links) -> int:
+    """Contacts counted at each of their grains."""
+    return 2 * len(found) - int(found.at_wall.sum())
 
 
 @kernel

@@ -1,5 +1,7 @@
 """Exact volume of a disk or sphere inside a box parallel to the axes, whatever faces, edges and corners cut it.
 
+Other shapes are in cut_shapes.py.
+
 A box is a sum with signs over its corners: each corner (a, b, c) cuts off the part x > a, y > b, z > c. For positive
 a, b, c that part of a unit sphere has volume (S - a A_a - b A_b - c A_c)/3, as a sum of cones from the centre: A_a is
 the area of the face x = a (a disk cut by two lines), and S that of the curved face, which the theorem of Gauss and
@@ -15,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..runtime.compiled import kernel
+from .cut_shapes import shapes_in_box
 from .images import Images, bounds, cell_of, images
 from .region import Box
 from .state import Array, Frame, double, of
@@ -24,7 +27,8 @@ if TYPE_CHECKING:
 
 
 def volumes_inside(source: Frame | Simulation, box: Box) -> Array:
-    """(n,) m^3 (m^2 in 2D), the part of each grain that lies in a box, exact; in a periodic cell that of all images."""
+    """(n,) m^3 (m^2 in 2D), the part of each grain that lies in a box, exact for round grains and for sharp convex
+    ones, see cut_shapes.py for others; in a periodic cell that of all images."""
     frame = of(source)
     found, volume = parts_inside(frame, *box.corners(frame.dimension))
     return np.bincount(found.owner, volume, len(frame)).astype(float)
@@ -41,11 +45,19 @@ def parts_in_slab(frame: Frame, axis: int, low: float, high: float) -> tuple[Ima
 def parts_inside(frame: Frame, lower: Array, upper: Array) -> tuple[Images, Array]:
     """Images that reach into a box, and their part (m,) m^3 (m^2 in 2D) in it; grains themselves without a cell."""
     position, radius = double(frame.position), double(frame.radius)
-    found = images(position, cell_of(frame), lower, upper, radius)
+    reach = radius if frame.catalogue is None else radius * frame.catalogue.bound[frame.shape]
+    found = images(position, cell_of(frame), lower, upper, reach)
     position, radius = position[found.owner] + found.shift, radius[found.owner]
     out = np.empty(len(radius))
     law = disks_in_box if frame.dimension == 2 else spheres_in_box
-    law(position, radius, lower, upper, out)
+    if frame.catalogue is None:
+        law(position, radius, lower, upper, out)
+        return found, out
+    is_round = frame.catalogue.round[frame.shape][found.owner]
+    even, other = np.flatnonzero(is_round), np.flatnonzero(~is_round)
+    part = np.empty(len(even))
+    law(position[even], radius[even], lower, upper, part)
+    out[even], out[other] = part, shapes_in_box(frame, found.owner[other], position[other], lower, upper)
     return found, out
 
 

@@ -11,7 +11,9 @@ import numpy as np
 from ..model.walls import Wall
 from .cell_work import cell_energy, cell_work
 from .images import start, unwrapped, velocity_gradient
-from .state import Array, Frame, Links, dot, double, inertia, links, of
+from .links import Links, links
+from .state import Array, Frame, dot, double, of
+from .turning import angular_momentum, solved_spin
 
 if TYPE_CHECKING:
     from ..simulation.simulation import Simulation
@@ -95,7 +97,9 @@ def energy(source: Frame | Simulation) -> Energy:
     """Kinetic and potential energy of the present state."""
     frame = of(source)
     position, gravity = unwrapped(frame), double(frame.gravity)
-    moving = _kinetic(frame, double(frame.peculiar_velocity), double(frame.spin), double(frame.wall_velocity))
+    spin = double(frame.spin)
+    turning = spin, angular_momentum(frame, spin)
+    moving = _kinetic(frame, double(frame.peculiar_velocity), turning, double(frame.wall_velocity))
     potential = -float(double(frame.mass) @ (position @ gravity))
     constant = double(frame.external_force)
     if frame.spring_force is not None:
@@ -118,15 +122,19 @@ def energy_budget(source: Frame | Simulation) -> Budget:
     dt = frame.dt
     if not frame.whole:
         return Budget(**{one.name: 0.0 for one in fields(Budget) if one.name != "dt"}, dt=dt)
-    velocity, spin, wall_velocity = double(frame.peculiar_velocity), double(frame.spin), double(frame.wall_velocity)
-    before = double(frame.peculiar_velocity_before), double(frame.spin_before), double(frame.wall_velocity_before)
+    velocity, spin, wall_velocity = double(frame.peculiar_velocity), solved_spin(frame), double(frame.wall_velocity)
+    turning_now = double(frame.spin), angular_momentum(frame, double(frame.spin))
+    spin_before = double(frame.spin_before)
+    turning_before = spin_before, angular_momentum(frame, spin_before, before=True)
+    before = double(frame.peculiar_velocity_before), turning_before, double(frame.wall_velocity_before)
     mass, gravity, pistons = double(frame.mass), double(frame.gravity), _pistons(frame)
     found = links(frame)
     surface = _surface_velocity(frame, found)
     turning = np.vstack([np.zeros_like(spin), *(wall.drive.spin for wall in frame.walls)])
     guided = np.isin(found.j, [len(frame) + w for w, _ in pistons])
-    change = sum(_kinetic(frame, velocity, spin, wall_velocity)) - sum(_kinetic(frame, *before))
-    jump = velocity - before[0], spin - before[1], wall_velocity - before[2]
+    change = sum(_kinetic(frame, velocity, turning_now, wall_velocity)) - sum(_kinetic(frame, *before))
+    turned = spin - spin_before, turning_now[1] - turning_before[1]
+    jump = velocity - before[0], turned, wall_velocity - before[2]
     work = {
         "gravity": dt * float(mass @ (velocity @ gravity))
         + dt
@@ -182,11 +190,13 @@ def _returned(frame: Frame) -> float:
     return float((press * np.maximum(opens, 0.0)).sum())
 
 
-def _kinetic(frame: Frame, velocity: Array, spin: Array, wall_velocity: Array) -> tuple[float, float, float]:
-    """J: translation and rotation of grains, motion of pistons."""
+def _kinetic(
+    frame: Frame, velocity: Array, turning: tuple[Array, Array], wall_velocity: Array
+) -> tuple[float, float, float]:
+    """J: translation and rotation of grains, motion of pistons; turning : spins and the angular momenta with them."""
     return (
         0.5 * float(double(frame.mass) @ dot(velocity, velocity)),
-        0.5 * float(inertia(frame) @ dot(spin, spin)),
+        0.5 * float(dot(*turning).sum()),
         0.5 * sum(wall.mass * float(wall_velocity[w] @ wall_velocity[w]) for w, wall in _pistons(frame)),
     )
 
@@ -209,9 +219,8 @@ def _surface_velocity(frame: Frame, found: Links) -> Array:
 
 def _contact_velocity(frame: Frame, found: Links, surface: Array) -> Array:
     """(c, 3) m/s, of body j relative to body i at the end of the step, Eq. (contact-veloc)."""
-    velocity, turning = double(frame.peculiar_velocity), double(frame.radius)[:, None] * double(frame.spin)
+    velocity, spin = double(frame.peculiar_velocity), solved_spin(frame)
     j = np.where(found.at_wall, 0, found.j)
-    other = np.where(found.at_wall[:, None], surface, velocity[j])
-    both = turning[found.i] + np.where(found.at_wall[:, None], 0.0, turning[j])
+    other = np.where(found.at_wall[:, None], surface, velocity[j] + np.cross(spin[j], found.lever_j))
     with_flow = np.where(found.at_wall[:, None], 0.0, found.branch) @ velocity_gradient(frame).T
-    return other - velocity[found.i] + with_flow - np.cross(both, found.normal)
+    return other - velocity[found.i] + with_flow - np.cross(spin[found.i], found.lever_i)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..model.columns import X, Y
-from .state import Array, Frame, axis_number, dyads, links, of
+from .links import links
+from .state import Array, Frame, axis_number, dyads, of
 
 if TYPE_CHECKING:
     from ..simulation.simulation import Simulation
@@ -30,10 +31,12 @@ class Histogram:
 def fabric(source: Frame | Simulation, *, walls: bool = False) -> Array:
     """(d, d) mean of n n over force-carrying contacts; its trace is 1. Zero if there are none.
 
+    Surfaces that touch at several points are one contact.
+
     walls : count contacts at walls too, whose normals are those of the walls
     """
     frame = of(source)
-    return mean_dyad(links(frame, walls=walls).normal, frame.dimension)
+    return mean_dyad(links(frame, walls=walls).joined().normal, frame.dimension)
 
 
 def mean_dyad(normal: Array, dimension: int) -> Array:
@@ -50,7 +53,7 @@ def orientation_histogram(
     3D: over |cosine| of the angle between normal and `axis`, 0 to 1; it is flat if all directions are alike.
     """
     frame = of(source)
-    normal = links(frame, walls=walls).normal
+    normal = links(frame, walls=walls).joined().normal
     if frame.dimension == 2:
         value, top = np.mod(np.arctan2(normal[:, Y], normal[:, X]), np.pi), np.pi
         value = np.where(value >= np.pi, 0.0, value)  # rounding of a negative zero

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .fabric import mean_dyad
+from .links import Links, links
 from .region import hull_volume
-from .state import Array, Frame, Links, Mask, double, dyads, links, of
+from .state import Array, Frame, Mask, double, dyads, of
 
 if TYPE_CHECKING:
     from ..simulation.simulation import Simulation
@@ -68,7 +69,7 @@ def force_distribution(
 
     bins : how many from 0 to `highest`, or their edges; walls : count contacts at walls too
     """
-    f = links(of(source), walls=walls).r_n
+    f = links(of(source), walls=walls).joined().r_n
     edges = np.linspace(0.0, highest, bins + 1) if isinstance(bins, (int, np.integer)) else double(bins)
     mean = float(f.mean()) if len(f) else 0.0
     f = f / mean if mean else f
@@ -92,14 +93,14 @@ def networks(
     """
     frame = of(source)
     volume = hull_volume(frame) if volume is None else volume
-    found = links(frame, walls=walls)
+    found = links(frame, walls=walls).joined()
     strong = found.r_n > cut * (float(found.r_n.mean()) if len(found) else 0.0)
     return Networks(*(_network(frame, found, which, volume) for which in (strong, ~strong)))
 
 
 def sliding_fraction(source: Frame | Simulation, *, walls: bool = True) -> float:
     """Share of force-carrying contacts with |R_t| = mu R_n. A contact without friction always slides."""
-    found = links(of(source), walls=walls)
+    found = links(of(source), walls=walls).joined()
     return float(found.sliding.mean()) if len(found) else 0.0
 
 

@@ -13,6 +13,7 @@ from scipy.spatial import ConvexHull, HalfspaceIntersection, QhullError
 from ..model.cell import Cell
 from ..model.shapes import Cylinder, Plane, Plate
 from ..model.walls import Wall
+from .cut_shapes import extents
 from .images import bounds, cell_of
 from .state import Array, Frame, double, of
 
@@ -71,8 +72,9 @@ def enclosure(source: Frame | Simulation) -> Box:
     """
     frame = of(source)
     d = frame.dimension
-    position, radius = double(frame.position)[:, :d], double(frame.radius)[:, None]
-    lower, upper = (position - radius).min(axis=0), (position + radius).max(axis=0)
+    position, radius = double(frame.position), double(frame.radius)[:, None]
+    below, above = (-radius, radius) if frame.catalogue is None else extents(frame)
+    lower, upper = (position + below).min(axis=0)[:d], (position + above).max(axis=0)[:d]
     walls: list[dict[int, float]] = [{}, {}]
     for plane in _planes(frame.walls):
         axis = int(np.argmax(np.abs(plane.normal)))

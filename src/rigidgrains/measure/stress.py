@@ -14,8 +14,9 @@ import numpy as np
 
 from .cut import volumes_inside
 from .images import affine_flow, cell_before, pushed, start
+from .links import links
 from .region import Box, hull_volume
-from .state import Array, Frame, double, dyads, grain_volume, links, of
+from .state import Array, Frame, double, dyads, grain_volume, of
 
 if TYPE_CHECKING:
     from ..simulation.simulation import Simulation
@@ -121,8 +122,8 @@ def moments(frame: Frame, flow: Array) -> tuple[Array, Array]:
     """(n, d, d) N m of each grain: sum of arm x force, and m v v with v relative to the flow."""
     d, n = frame.dimension, len(frame)
     found = links(frame)
-    at_i = np.einsum("c,ca,cb->cab", found.arm_i, found.normal[:, :d], found.force[:, :d]).reshape(-1, d * d)
-    at_j = np.einsum("c,ca,cb->cab", found.arm_j, found.normal[:, :d], found.force[:, :d]).reshape(-1, d * d)
+    at_i = np.einsum("ca,cb->cab", found.arm_i[:, :d], found.force[:, :d]).reshape(-1, d * d)
+    at_j = np.einsum("ca,cb->cab", found.arm_j[:, :d], found.force[:, :d]).reshape(-1, d * d)
     j = np.where(found.at_wall, 0, found.j)  # arm_j is zero at walls
     moment = [np.bincount(found.i, a, n) + np.bincount(j, b, n) for a, b in zip(at_i.T, at_j.T)]
     v = (double(frame.velocity) - flow)[:, :d]
