@@ -133,7 +133,7 @@ def main() -> None:
     for dimension in (2,) if quick else (2, 3):
         where = f"{dimension}D"
         results += [
-            Result(f"slope mu (1 - 1e-6), {where}: way over that above", slope(dimension, 1.0 - 1e-6, 0.5), 0.0, 0.0, 0.01),
+            Result(f"slope mu (1 - 1e-6), {where}: way over it", slope(dimension, 1.0 - 1e-6, 0.5), 0.0, 0.0, 0.01),
             Result(f"slope mu (1 + 1e-6), {where}: way over theory", slope(dimension, 1.0 + 1e-6, 0.5), 0.0, 1.0, 0.01),
         ]  # fmt: skip
         moved, sweeps, whole = tower(dimension, 500 if quick else 10_000)
