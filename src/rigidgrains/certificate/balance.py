@@ -6,7 +6,7 @@ import numpy as np
 
 from . import flow, surfaces
 from .links import Links
-from .state import Array, State, cross, dot, guided, length, size
+from .state import Array, State, dot, guided, length, size
 from .verdict import EXACT, SWEEPS, Check, worst_of
 
 
@@ -18,7 +18,7 @@ def scatter(links: Links, on_i: Array, on_j: Array) -> Array:
 
 
 def momentum(links: Links) -> list[Check]:
-    """m (v - v_before) = dt (m g + F + sum of R), I (w - w_before) = dt (T + sum of torques).
+    """m (v - v_before) = dt (m g + F + sum of R), L - L_before = dt (T + sum of torques).
 
     That is Eq. (discr-generalized-accel). Pistons along their normal. In a cell that deforms v is the velocity about
     its flow, which takes dt m L v from it.
@@ -32,14 +32,8 @@ def momentum(links: Links) -> list[Check]:
     if state.flow.moves:
         given = dt * net[: state.n] + m * (state.free_velocity - state.velocity_before)
     scale = _impulse(links, press[: state.n])
-    # Eq. (generalized-R): r_i n x (-R) on i and (-r_j n) x R on j, the same direction, each with its own radius
-    turn = -cross(links.normal, links.force)
-    radius = np.append(state.radius, np.zeros(len(state.walls)))
-    torque = scatter(links, radius[links.i, None] * turn - links.torque, radius[links.j, None] * turn + links.torque)[
-        : state.n
-    ]
-    inertia = state.inertia[:, None]
-    wound, spun = inertia * (state.spin - state.spin_before), dt * (state.torque + torque)
+    torque = scatter(links, *links.torques())[: state.n]
+    wound, spun = state.turning - state.turning_before, dt * (state.torque + torque)
 
     def place(i: int) -> str:
         return f"{state.grain(i)} gained {gained[i]} N s where {_forces_on(links, i)} give {given[i]} N s"
@@ -47,7 +41,7 @@ def momentum(links: Links) -> list[Check]:
     def spin_place(i: int) -> str:
         return f"{state.grain(i)} gained {wound[i]} N m s where {_forces_on(links, i)} give {spun[i]} N m s"
 
-    linear, angular = _over(length(gained - given), scale), _over(length(wound - spun), state.radius * scale)
+    linear, angular = _over(length(gained - given), scale), _over(length(wound - spun), links.arms * scale)
     return [
         worst_of("momentum", linear, state.rounding, "m v + dt F", place),
         worst_of("angular momentum", angular, state.rounding, "r (m v + dt F)", spin_place),
@@ -59,7 +53,8 @@ def energy(links: Links, tolerance: float) -> tuple[list[Check], dict[str, float
     """Change of kinetic energy = work - dissipation, closed to rounding; no contact gives energy.
 
     By m (v - v_before) v = change of m v^2/2 + m (v - v_before)^2/2, forces work along the way dt v that bodies really
-    go. Dissipated is -dt R V at contacts (sliding, and gaps that close) and m (v - v_before)^2/2 in shocks.
+    go. Dissipated is -dt R V at contacts (sliding, and gaps that close) and m (v - v_before)^2/2 in shocks. Grains of
+    other shapes turn after that with L as it is: what their energy L I^-1 L/2 changes by is the work of turning.
     """
     state, dt = links.state, links.state.dt
     way = dt * state.velocity
@@ -69,15 +64,18 @@ def energy(links: Links, tolerance: float) -> tuple[list[Check], dict[str, float
     power = dot(links.force, links.velocity) + links.attraction * links.v_n  # of contacts, attraction apart
     power = power + dot(links.torque, links.relative_spin)
     spins = np.vstack([np.zeros((state.n, 3)), *(wall.drive.spin for wall in state.walls)])
+    now = kinetic_energy(state, state.velocity, state.spin, state.turning, state.wall_velocity)
+    then = kinetic_energy(state, state.velocity_before, state.spin_before, state.turning_before, before)
     terms = {
-        "change of kinetic energy": kinetic_energy(state, state.velocity, state.spin, state.wall_velocity)
-        - kinetic_energy(state, state.velocity_before, state.spin_before, before)
+        "change of kinetic energy": now
+        - then
         + state.flow.kinetic(state.flow.rate)
         - state.flow.kinetic(state.flow.before),
         "work of gravity": float(((state.mass[:, None] * way) @ state.gravity).sum())
         + sum(wall.mass * float(state.gravity @ n) * dt * float(state.wall_velocity[w] @ n) for w, wall, n in pistons),
         "work of external forces": float((state.force * way).sum()),
-        "work of external torques": dt * float((state.torque * state.spin).sum()),
+        "work of external torques": dt * float((state.torque * state.solved_spin).sum()),
+        "work of turning": 0.5 * float((state.turning * (state.spin - state.solved_spin)).sum()),
         "work of walls": -dt
         * float((dot(links.force, links.surface_velocity) + dot(links.torque, spins[links.j]))[driven].sum()),
         "work of loads": sum(wall.load * dt * float(state.wall_velocity[w] @ n) for w, wall, n in pistons),
@@ -85,7 +83,11 @@ def energy(links: Links, tolerance: float) -> tuple[list[Check], dict[str, float
         "work of attraction": -dt * float((links.attraction * links.v_n).sum()),
         "dissipated at contacts": -dt * float(power.sum()),
         "dissipated in shocks": kinetic_energy(
-            state, state.velocity - state.velocity_before, state.spin - state.spin_before, state.wall_velocity - before
+            state,
+            state.velocity - state.velocity_before,
+            state.solved_spin - state.spin_before,
+            state.turning - state.turning_before,
+            state.wall_velocity - before,
         )
         + state.flow.kinetic(state.flow.rate - state.flow.before),
     }
@@ -93,9 +95,9 @@ def energy(links: Links, tolerance: float) -> tuple[list[Check], dict[str, float
     miss = numbers[0] - sum(numbers[1:-2]) + sum(numbers[-2:])
     speed = length(state.velocity)
     scale = (
-        kinetic_energy(state, state.velocity, state.spin, state.wall_velocity)
-        + kinetic_energy(state, state.velocity_before, state.spin_before, before)
-        + dt * float(((speed + state.radius * length(state.spin)) * state.weight).sum())
+        now
+        + then
+        + dt * float(((speed + state.extent * length(state.spin)) * state.weight).sum())
         + dt * float((links.size * links.speed).sum())
         + sum(abs(term) for term in numbers[1:])
     )
@@ -120,6 +122,8 @@ def energy(links: Links, tolerance: float) -> tuple[list[Check], dict[str, float
         terms.pop("work of attraction")
     if not state.torque.any():
         terms.pop("work of external torques")
+    if not terms["work of turning"]:
+        terms.pop("work of turning")
     if not state.flow.moves:
         terms.pop("work of the cell")
     passive = worst_of("dissipation", _over(given, near), tolerance, "force times speed", place, SWEEPS)
@@ -158,10 +162,10 @@ def _pistons(state: State, net: Array, press: Array) -> list[Check]:
     return [worst_of("pistons", np.array(miss), state.rounding, "M v + dt F", told.__getitem__)] if miss else []
 
 
-def kinetic_energy(state: State, velocity: Array, spin: Array, wall_velocity: Array) -> float:
-    """J, of grains and pistons."""
+def kinetic_energy(state: State, velocity: Array, spin: Array, turning: Array, wall_velocity: Array) -> float:
+    """J, of grains and pistons; turning : (n, 3) kg m^2/s, angular momenta that go with the spins."""
     pistons = sum(0.5 * wall.mass * float(v @ v) for wall, v in zip(state.walls, wall_velocity) if guided(wall))
-    grains = 0.5 * state.mass @ dot(velocity, velocity) + 0.5 * state.inertia @ dot(spin, spin)
+    grains = 0.5 * state.mass @ dot(velocity, velocity) + 0.5 * float(dot(spin, turning).sum())
     return float(grains) + pistons
 
 

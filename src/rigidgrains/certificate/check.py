@@ -9,8 +9,9 @@ import numpy as np
 
 from ..trajectory.frame import Frame
 from ..trajectory.reader import Trajectory
-from . import asked, balance, coefficients, figures, flow, geometry, laws
+from . import asked, balance, catalogue, coefficients, crowding, figures, flow, geometry, laws, points
 from .checksum import check_sum
+from .levers import LeverLinks
 from .links import Links
 from .overlap import Overlaps
 from .state import State
@@ -45,19 +46,21 @@ def _check(frame: Frame, tolerance: float, extra: Iterable[Check]) -> Certificat
     if not all(check.passed for check in checks[-2:] if check.name != "checksum"):
         unchecked.append("all else: the numbers of this frame make no sense")
     else:
-        overlaps, compare = Overlaps.of(state), figures.Comparison(state)
+        overlaps = Overlaps.of(state) if state.shapes is None else crowding.overlaps(state)
+        compare = figures.Comparison(state)
         checks += [geometry.directions(state), overlaps.check(state)]
+        if state.shapes is not None:
+            checks.append(catalogue.check(state))
         figures.of_state(compare)
         if frame.whole:
             checks.append(geometry.walls(state))
         if contacts:
-            links = Links(state)
+            links = Links(state) if state.shapes is None else LeverLinks(state)
             miss = laws.NaturalMap.of(links)
             figures.of_contacts(compare, links, miss)
             balanced, energy, notes = balance.energy(links, tolerance)
             checks += [
-                geometry.geometry(links),
-                overlaps.missing(state),
+                *_places(links, overlaps),
                 *coefficients.checks(links),
                 *laws.cone(links),
                 *balance.momentum(links),
@@ -86,6 +89,16 @@ def _check(frame: Frame, tolerance: float, extra: Iterable[Check]) -> Certificat
         frame.index, frame.step, frame.time, len(frame), len(frame.contacts), tolerance, tuple(checks),
         tuple(unchecked), tuple(notes), energy, resolution,
     )  # fmt: skip
+
+
+def _places(links: Links, overlaps: Overlaps) -> list[Check]:
+    """Are contacts where bodies meet, and is none left out?"""
+    if not isinstance(links, LeverLinks):
+        return [geometry.geometry(links), overlaps.missing(links.state)]
+    turning = [points.turning(links.state)] if links.state.dimension == 3 else []
+    found = [points.geometry(links), points.names(links), crowding.missing(overlaps, links), *turning]
+    plain = links.state.frame.contacts.law("mu") is None  # else laws have changed the gap to be closed
+    return [*found, points.to_close(links)] if plain else found
 
 
 def check_file(

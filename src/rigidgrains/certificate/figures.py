@@ -35,7 +35,7 @@ class Comparison:
 def of_state(compare: Comparison) -> None:
     """Energies."""
     state, figures = compare.state, compare.state.frame.figures
-    kinetic = kinetic_energy(state, state.velocity, state.spin, state.wall_velocity)
+    kinetic = kinetic_energy(state, state.velocity, state.spin, state.turning, state.wall_velocity)
     pulls = [state.mass[:, None] * state.gravity, state.force]
     if state.frame.spring_force is not None:  # springs have an energy of their own
         pulls.append(-np.asarray(state.frame.spring_force, dtype=float))
@@ -74,6 +74,8 @@ def of_contacts(compare: Comparison, links: Links, miss: NaturalMap) -> None:
     rest = residual(links, miss)
     compare.add("residual", figures["residual"], rest, rest + residual_magnitude(links))
     if not state.n:
+        return
+    if state.shapes is not None:
         return
     depth = np.maximum(-gaps_now(links)[carries], 0.0) / state.radius.mean()
     some = (state.coordinate[links.i] + state.coordinate[links.j])[carries] / state.radius.mean()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..model.coefficients import COEFFICIENTS
-from . import images, surfaces
+from . import images, points, surfaces
 from .links import Links
 from .state import Array, State, guided, length, size
 from .verdict import Check, counted, worst_of
@@ -27,6 +27,9 @@ def soundness(state: State) -> Check:
         if not (named[name] > 0.0).all():
             i = int(np.argmin(named[name]))
             faults.append(f"{name} of {state.grain(i)} is {named[name][i]:g}, not positive")
+    if state.shapes is not None and (strange := state.shapes.named != state.shapes.shape).any():
+        i = int(np.argmax(strange))
+        faults.append(f"{state.grain(i)} has shape {state.shapes.named[i]}, and there are {len(state.shapes.parts)}")
     if state.cell is not None and not np.linalg.det(state.cell) > 0.0:
         faults.append(f"the cell {state.cell.tolist()} has no volume")
     if not state.dt > 0.0:
@@ -50,7 +53,7 @@ def directions(state: State) -> Check:
 
 
 def contact_list(state: State) -> Check:
-    """Bodies that exist, and each pair once through each image."""
+    """Bodies that exist, and each pair once through each image; of other shapes each point once, by its name."""
     pair, n, bodies = state.frame.contacts.pair, state.n, state.n + len(state.walls)
     strange = (pair < 0).any(axis=1) | (pair[:, 0] >= n) | (pair[:, 1] >= bodies) | (pair[:, 0] == pair[:, 1])
     faults = [
@@ -58,11 +61,14 @@ def contact_list(state: State) -> Check:
         for c in np.flatnonzero(strange)
     ]
     faults += images.faults(state)
+    if not faults and state.shapes is not None:
+        faults = points.unknown_names(state)
     if not faults:
-        listed = images.keys(pair, state.frame.contacts.image, bodies)
-        order = np.argsort(listed, kind="stable")
-        listed = listed[order]
-        twice = order[1:][listed[1:] == listed[:-1]]
+        listed = images.keys(pair, state.frame.contacts.image, bodies)[:, None]
+        if state.shapes is not None:
+            listed = points.keys(state)
+        order = np.lexsort(listed.T)
+        twice = order[1:][(listed[order][1:] == listed[order][:-1]).all(axis=1)]
         faults = [f"{state.contact(int(c))} is listed twice" for c in twice]
     return counted("contact list", faults + _beyond_tables(state))
 
@@ -147,6 +153,8 @@ def _arrays(state: State) -> dict[str, Array]:
     """Everything that is measured, by name."""
     frame = state.frame
     named: dict[str, Array] = {name: getattr(frame, name) for name in (*GRAINS, *WALLS)}
+    if (before := frame.column("orientation_before")) is not None:
+        named["orientation_before"] = before
     if state.cell is not None and state.cell_origin is not None:
         named |= {"cell": state.cell, "cell_origin": state.cell_origin, "cell_rate": state.flow.rate}
     if frame.external_torque is not None:

@@ -29,7 +29,7 @@ def ghosts(state: State) -> tuple[Index, Index, Array]:
     share = share + into
     # a face lies at a distance of |volume|/|area| from the opposite one
     area = np.linalg.norm(np.cross(np.roll(vectors, -1, axis=0), np.roll(vectors, -2, axis=0)), axis=1)
-    near = (state.radius + state.radius.max())[:, None] * area / abs(float(np.linalg.det(vectors)))
+    near = (state.extent + state.extent.max())[:, None] * area / abs(float(np.linalg.det(vectors)))
     wide = 1 + np.ceil(near.max(axis=0, initial=0.0)).astype(np.int64)
     owner, image = [np.arange(n)], [into]
     for k in product(*(range(-w, w + 1) if has else (0,) for w, has in zip(wide, periodic))):

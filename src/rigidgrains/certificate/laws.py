@@ -58,7 +58,8 @@ class NaturalMap:
         # R' is R where the gap closes, Eq. (gapcloses), and nothing slides, Eq. (stickingcondition). Both parts have
         # masses of their own, Eq. (MinvR).
         r_n = np.maximum(links.press - links.m_n / dt * (links.v_n + links.to_close / dt), 0.0)
-        r_t = links.r_t - (links.m_t / dt)[:, None] * (links.v_t - links.rebound)
+        slip = links.v_t - links.rebound + dt * (r_n - links.press)[:, None] * links.moved
+        r_t = links.r_t - (links.m_t / dt)[:, None] * slip
         size, limit = length(r_t), _limit(links.mu, r_n)
         cut = np.where(size > limit, limit / np.where(size > 0.0, size, 1.0), 1.0)
         asked = _resistance(links, links.torque - (links.inertia / dt)[:, None] * links.relative_spin, r_n)

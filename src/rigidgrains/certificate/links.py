@@ -34,9 +34,7 @@ class Links:
         if contacts.image is not None and state.cell is not None:
             self.shift = np.asarray(contacts.image @ state.cell)
             self.shift_before = np.asarray(contacts.image @ state.cell_before)
-        reach = np.append(state.radius, np.zeros(len(state.walls)))
-        apart = np.where(self.j < state.n, reach[self.i] + reach[self.j] + self.gap, 0.0)
-        self.branch = apart[:, None] * self.normal
+        self.branch = self._branches()
         self.r_n = dot(self.force, self.normal)
         self.r_t = self.force - self.r_n[:, None] * self.normal
         v = self.velocity
@@ -45,6 +43,29 @@ class Links:
 
     def __len__(self) -> int:
         return len(self.i)
+
+    def _branches(self) -> Array:
+        reach = np.append(self.state.radius, np.zeros(len(self.state.walls)))
+        apart = np.where(self.j < self.state.n, reach[self.i] + reach[self.j] + self.gap, 0.0)
+        return np.asarray(apart[:, None] * self.normal)
+
+    def touched(self, some: Index) -> Array:
+        """(m, 3) m, where some contacts touch their wall, at the beginning of the step."""
+        i = self.i[some]
+        return np.asarray(self.state.start[i] + (self.state.radius[i] + self.gap[some])[:, None] * self.normal[some])
+
+    def torques(self) -> tuple[Array, Array]:
+        """(c, 3) and (c, 3) N m, of the force and of torques on i and on j, about their centres.
+
+        Eq. (generalized-R): r_i n x (-R) on i and (-r_j n) x R on j, the same direction, each with its own radius.
+        """
+        turn, radius = -cross(self.normal, self.force), np.append(self.state.radius, np.zeros(len(self.state.walls)))
+        return radius[self.i, None] * turn - self.torque, radius[self.j, None] * turn + self.torque
+
+    @cached_property
+    def moved(self) -> Array:
+        """(c, 3) 1/kg, V_t that a unit impulse along n brings about: none at round grains."""
+        return np.zeros((len(self), 3))
 
     @cached_property
     def at_wall(self) -> list[tuple[int, Index]]:
@@ -62,15 +83,16 @@ class Links:
         """(c, 3) m/s, of the material of body j if it is a wall, at the point of contact; 0 for grains."""
         state, out = self.state, np.zeros((len(self), 3))
         for w, some in self.at_wall:
-            i, wall = self.i[some], state.walls_before[w]
-            touched = state.start[i] + (state.radius[i] + self.gap[some])[:, None] * self.normal[some]
-            out[some] = surfaces.surface_velocity(wall, state.wall_velocity[w], touched)
+            wall = state.walls_before[w]
+            out[some] = surfaces.surface_velocity(wall, state.wall_velocity[w], self.touched(some))
         return out
 
     @cached_property
     def velocity(self) -> Array:
         """(c, 3) m/s, of body j relative to body i at the point of contact, Eq. (contact-veloc)."""
-        return self.velocity_by(self.state.velocity, self.state.spin, self.surface_velocity, self.state.flow.rate)
+        return self.velocity_by(
+            self.state.velocity, self.state.solved_spin, self.surface_velocity, self.state.flow.rate
+        )
 
     def velocity_by(self, velocity: Array, spin: Array, surface: Array, rate: Array) -> Array:
         """(c, 3) m/s, the same from velocities and spins of grains (n, 3), surfaces of walls (c, 3) and L (3, 3)."""
@@ -112,7 +134,11 @@ class Links:
         rate = free_rate(state)
         if state.flow.moves:
             rate = rate - state.flow.pushed(pull.T @ self.branch)
-        return self.velocity_by(free, state.free_spin, surface, rate)
+        return self.velocity_by(free, self._spins_after(pull), surface, rate)
+
+    def _spins_after(self, pull: Array) -> Array:
+        """(n, 3) rad/s, free spins after contacts have pulled their bodies together by impulses (c, 3) N s."""
+        return self.state.free_spin  # towards the centres of round grains
 
     @cached_property
     def mu(self) -> Array:
@@ -188,9 +214,14 @@ class Links:
         return 1.0 / (curvature[self.i] + curvature[self.j])
 
     @cached_property
+    def arms(self) -> Array:
+        """(n,) m, the lengths of levers: angular momenta are held against these times the momenta."""
+        return self.state.radius
+
+    @cached_property
     def relative_spin(self) -> Array:
         """(c, 3) rad/s, of body j relative to body i at the end of the step."""
-        spins = np.vstack([self.state.spin, *(wall.drive.spin for wall in self.state.walls)])
+        spins = np.vstack([self.state.solved_spin, *(wall.drive.spin for wall in self.state.walls)])
         return np.asarray(spins[self.j] - spins[self.i])
 
     @cached_property
@@ -224,6 +255,10 @@ class Links:
                 gap[some] += self._bend(w, some)
         return gap
 
+    def may_sink(self) -> Array:
+        """(c,) m, by which turning may close a gap at second order of the step, that round grains do not know."""
+        return np.zeros(len(self))
+
     def bends(self, w: int) -> bool:
         """True for walls that come closer to a grain that glides straight along them."""
         wall = self.state.walls[w]
@@ -236,7 +271,7 @@ class Links:
         towards = dot(free - self.surface_velocity[some], n)
         there = state.start[i] + state.dt * (free - towards[:, None] * n)
         gap, _, _ = surfaces.gaps(state.walls[w], there, state.radius[i])
-        return np.minimum(gap - self.gap[some], 0.0)
+        return np.asarray(np.minimum(gap - self.gap[some], 0.0))
 
     @cached_property
     def size(self) -> Array:

@@ -21,12 +21,14 @@ class Overlaps:
     """Pairs of bodies (k, 2) that overlap by depth (k,) m, and the smaller radius (k,) m of each pair.
 
     image : (k, 3) of the second body, in a periodic cell
+    name  : (k,) what meets: parts of grains of other shapes, or the vertex at a wall; 0 of round grains
     """
 
     pair: NDArray[np.int64]
     image: NDArray[np.int64]
     depth: Array
     radius: Array
+    name: NDArray[np.int64]
 
     @classmethod
     def of(cls, state: State) -> Overlaps:
@@ -45,13 +47,13 @@ class Overlaps:
             found.append((pair, np.zeros((len(i), 3), np.int64), -gap[i], state.radius[i]))
         pair, image, depth, radius = (np.concatenate(parts) for parts in zip(*found))
         some = depth > 0.0
-        return cls(pair[some], image[some], depth[some], radius[some])
+        return cls(pair[some], image[some], depth[some], radius[some], np.zeros(int(some.sum()), np.int64))
 
     def check(self, state: State) -> Check:
         """How deep grains have sunk into each other in the course of the run."""
 
         def place(k: int) -> str:
-            return f"{self._who(state, k)} overlap by {self.depth[k]:.6g} m"
+            return f"{self.who(state, k)} overlap by {self.depth[k]:.6g} m"
 
         return worst_of("overlap", self.depth / self.radius, DEEPEST, "the smaller radius", place, SWEEPS)
 
@@ -69,12 +71,13 @@ class Overlaps:
         noise = state.rounding * (state.coordinate[self.pair[some, 0]] + state.coordinate[self.pair[some, 1]])
 
         def place(k: int) -> str:
-            return f"{self._who(state, some[k])} overlap by {self.depth[some[k]]:.6g} m and are no contact"
+            return f"{self.who(state, some[k])} overlap by {self.depth[some[k]]:.6g} m and are no contact"
 
         depth = np.maximum(self.depth[some] - noise, 0.0) / state.radius.min(initial=np.inf)
         return worst_of("missing contacts", depth, UNSEEN, "the smallest radius", place)
 
-    def _who(self, state: State, k: int) -> str:
+    def who(self, state: State, k: int) -> str:
+        """Both bodies by name."""
         i, j = (int(b) for b in self.pair[k])
         through = f" through image {self.image[k].tolist()}" if self.image[k].any() else ""
         return f"{state.body(i)} and {state.body(j)}{through}"

@@ -12,6 +12,7 @@ from ..model.walls import Wall
 from ..trajectory.frame import Frame
 from . import surfaces
 from .flow import Flow
+from .grains import Grains
 
 Array = NDArray[np.float64]
 
@@ -26,6 +27,7 @@ class State:
     velocity : (n, 3) m/s, about the flow of a cell that deforms
     cell : (3, 3) m, rows are the vectors of the periodic cell, with its origin and directions; None without one
     rounding : relative error accepted in laws that hold to rounding; graininess : relative error of stored numbers
+    shapes : of the grains, None where all are disks or spheres; extent : (n,) m, the farthest point from each centre
     """
 
     def __init__(self, frame: Frame) -> None:
@@ -45,11 +47,32 @@ class State:
         self.cell_origin = None if frame.cell_origin is None else _double(frame.cell_origin)
         self.cell_periodic = frame.cell_periodic
         self.flow = Flow(self)
+        self.shapes = None if frame.catalogue is None else Grains(self)
+        self.extent = self.radius if self.shapes is None else self.shapes.size
 
     @cached_property
     def inertia(self) -> Array:
         """(n,) kg m^2: m r^2/2 of a disk, 2 m r^2/5 of a sphere."""
         return self.inertia_share * self.mass * self.radius**2
+
+    @cached_property
+    def turning(self) -> Array:
+        """(n, 3) kg m^2/s, angular momenta L = I w at the end of the step."""
+        if self.shapes is None:
+            return self.inertia[:, None] * self.spin
+        return self.shapes.momentum(self.spin, self.shapes.after)
+
+    @cached_property
+    def turning_before(self) -> Array:
+        """(n, 3) kg m^2/s, L at its beginning."""
+        if self.shapes is None:
+            return self.inertia[:, None] * self.spin_before
+        return self.shapes.momentum(self.spin_before, self.shapes.before)
+
+    @cached_property
+    def solved_spin(self) -> Array:
+        """(n, 3) rad/s, with which the step was solved: grains of other shapes have turned since."""
+        return self.spin if self.shapes is None else self.shapes.gained
 
     @cached_property
     def velocity_before(self) -> Array:
@@ -88,6 +111,8 @@ class State:
     @cached_property
     def free_spin(self) -> Array:
         """(n, 3) rad/s, without contacts."""
+        if self.shapes is not None:
+            return self.shapes.spin(self.turning_before + self.dt * self.torque, self.shapes.before)
         return np.asarray(self.spin_before + self.dt * self.torque / self.inertia[:, None])
 
     @cached_property
@@ -104,14 +129,14 @@ class State:
     @cached_property
     def coordinate(self) -> Array:
         """(n + walls,) m, the largest number in the place of each body: gaps are rounded to this times epsilon."""
-        grains = np.abs(self.position).max(axis=1) + self.dt * np.abs(self.velocity).max(axis=1) + self.radius
+        grains = np.abs(self.position).max(axis=1) + self.dt * np.abs(self.velocity).max(axis=1) + self.extent
         return np.append(grains, [surfaces.extent(wall) for wall in self.walls])
 
     @cached_property
     def speed(self) -> Array:
         """(n + walls,) m/s, the numbers that contact velocities are made of, added up."""
-        grains = length(self.velocity) + self.radius * length(self.spin)
-        before = length(self.velocity_before) + self.radius * length(self.spin_before)
+        grains = length(self.velocity) + self.extent * length(self.spin)
+        before = length(self.velocity_before) + self.extent * length(self.spin_before)
         arm = [size(wall.drive.spin) * surfaces.extent(wall) for wall in self.walls]
         return np.append(grains + before, length(self.wall_velocity) + arm)
 

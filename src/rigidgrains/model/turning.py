@@ -51,6 +51,17 @@ def scaled_spins(bodies: Bodies, spin: Array) -> Array:
     return np.einsum("iab,ib->ia", spin_matrices(bodies, inverse=True), spin)
 
 
+def turned_back(bodies: Bodies) -> Array:
+    """(bodies, 8) motion with s as the step was solved: solids have turned since, and s with them. Else as it is."""
+    if bodies.catalogue is None or bodies.dimension == 2:
+        return bodies.motion
+    motion, scaled = bodies.motion.copy(), slice(S_X, S_Z + 1)
+    per_mass = np.einsum("iab,ib->ia", spin_matrices(bodies, inverse=True), motion[: bodies.count, scaled])  # L/m
+    before = spin_matrices(bodies, orientation=bodies.orientation_before)
+    motion[: bodies.count, scaled] = np.einsum("iab,ib->ia", before, per_mass)
+    return motion
+
+
 def turning(bodies: Bodies, motion: Array) -> Array:
     """(n,) m/s, speed of the farthest point of each grain by its spin, from rows with s; 0 for round ones.
 

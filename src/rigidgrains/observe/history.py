@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model.turning import turned_back
 from ..runtime.memory import Workspace
 from ..simulation import figures as measured
 from ..simulation.rigidity import rigidity
@@ -67,7 +68,8 @@ def figures(simulation: Simulation) -> dict[str, float]:
     bodies, contacts, solve = simulation.bodies, simulation.contacts, simulation.last_solve
     overlap = measured.overlaps(bodies, contacts)
     overlap /= bodies.mean_radius
-    problem = replace(contacts.problem(bodies, simulation.dt), work=Workspace())  # nothing is kept for the next time
+    # nothing is kept for the next time
+    problem = replace(contacts.problem(bodies, simulation.dt), motion=turned_back(bodies), work=Workspace())
     meter = rigidity(simulation)
     cell = measured.cell_figures(bodies, contacts)
     return {

@@ -131,6 +131,7 @@ def contacts(simulation: Simulation, *, precision: type) -> Cloud:
         data["image"] = IMAGES[rows.image[:count]].astype(np.int8)
     if rows.feature is not None:
         data["feature"] = rows.feature[:count]
+        data["to_close"] = rows.to_close[:count].astype(precision)  # the gap, less what turning sides would close
     if count and rows.attraction is not None:
         force[:] = rows.force
     if bodies.laws:
