@@ -27,13 +27,13 @@ import numpy as np
 import rigidgrains as rg
 from rigidgrains.app.bench import RADIUS, dense_bodies
 from rigidgrains.app.bench_step import watch
+from rigidgrains.detect import candidates
 from rigidgrains.detect.neighbours import Neighbours
 from rigidgrains.model.bodies import Bodies
 from rigidgrains.model.cell import Cell
 from rigidgrains.model.shapes import Plane
 from rigidgrains.model.walls import Wall
 from rigidgrains.runtime.threads import only
-from rigidgrains.simulation import stepper
 
 CUBES = (10, 20, 36)  # along a side: 1400, 11,200 and 65,318 grains
 SWEEPS = 20
@@ -106,11 +106,11 @@ class Watched:
         bodies.velocity[:] = np.random.default_rng(seed).normal(0.0, SPEED, (bodies.count, 3))
         bodies.velocity[:] -= bodies.velocity.mean(axis=0)
         before, builds, begun = sum(self.spent.values()), self.simulation.neighbours.builds, time.process_time()
-        functions, own = (stepper.find_candidates, stepper.missed_pairs), dict[str, float]()
+        functions, own = (candidates.find_candidates, candidates.missed_pairs), dict[str, float]()
         for name in ("find_candidates", "missed_pairs"):
-            watch(stepper, name, own)
+            watch(candidates, name, own)
         self.simulation.step()
-        stepper.find_candidates, stepper.missed_pairs = functions
+        candidates.find_candidates, candidates.missed_pairs = functions
         if counted:
             self.whole += time.process_time() - begun
             self.detection += sum(self.spent.values()) - before + sum(own.values())

@@ -17,7 +17,7 @@ def test_figures_are_complete_and_positive(monkeypatch):
     figures = bench.run(sizes=(2000,), repeats=2, typical=2000)
     assert set(figures["updates_per_second"]) == {"ordered", "random", "coloured"}
     assert figures["updates_per_second"]["ordered"]["2000"] > 0
-    assert set(figures["kinds"]) == {"friction", "cell", "torque"}
+    assert set(figures["kinds"]) == {"friction", "cell", "torque", "lever", "flat_lever"}
     assert min(figures["kinds"].values()) > 0
     assert all(figures[name] > 0 for name in ("search_over_sweep", "import_seconds", "bytes_per_grain", "speed_up"))
     parts = {name: share for name, share in figures["shares"].items() if name != "lists_per_step"}

@@ -197,11 +197,16 @@ INFLOW = {"name": "rain", "radius": 0.1, "rate": 1, "region": [[0, 5], [1, 6]]}
 FLOOR = {"name": "floor", "point": [0, 0], "normal": [0, 1]}
 ROD = {"name": "rod", "point": [5, 5], "radius": 1}
 REFUSED = [
-    ({"material": [{"name": "m", "rolling": 1e-3}]}, "material[0].rolling", ["rolling friction is for round grains"]),
+    (
+        {"material": [{"name": "m", "rolling": 1e-3}]},
+        "material[0].rolling",
+        ["rolling friction is for scenes where all grains are round"],
+    ),
+    ({"material": [{"name": "m", "cohesion": 1e-3}]}, "material[0].cohesion", ["cohesion is for scenes"]),
     (
         {"material": [{"name": "m", "restitution": 0.5, "tangential_restitution": 0.5}]},
         "material[0].tangential_restitution",
-        ["round grains", "another material"],
+        ["all grains are round", "remove it or the shape"],
     ),
     (
         {"material": [{"name": "m"}], "pair": [{"materials": ["m", "default"], "rolling": 0.1}]},
@@ -233,12 +238,12 @@ def test_what_wants_round_grains_is_refused_in_one_line(words, place, parts):
     Scene(shape=[PENTAGON], grains=[{**SHAPED, "material": "m", "shape": "disk"}], **words).build()
 
 
-def test_twisting_is_refused_and_materials_of_round_grains_may_have_it():
+def test_twisting_is_refused_also_where_only_round_grains_have_it():
     words = {"dimension": 3, "shape": [{"name": "cube", "solid": "cube"}], "material": [{"name": "m", "twisting": 0.1}]}
-    with pytest.raises(SceneError, match="twisting friction is for round grains"):
-        Scene(**words, grains=[{**SOLID, "material": "m"}])
     ball = {"positions": [[5, 5, 5]], "radius": 0.5, "material": "m"}
-    assert Scene(**words, grains=[SOLID, ball]).build().catalogue is not None
+    for grains in ([{**SOLID, "material": "m"}], [SOLID, ball]):
+        with pytest.raises(SceneError, match="twisting friction is for scenes"):
+            Scene(**words, grains=grains)
 
 
 def test_tubes_and_funnels_are_refused_and_drums_are_not():

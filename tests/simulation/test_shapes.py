@@ -276,6 +276,32 @@ def test_a_square_slides_in_a_spinning_drum_where_forces_balance():
     assert simulation.contacts.deepest < 1e-6
 
 
+def test_a_block_rebounds_at_every_corner_that_hits():
+    """Flat on the floor with e times its speed; on one corner with e times the speed of that corner, and turning."""
+    from rigidgrains.laws import Restitution
+
+    e, speed = 0.6, 1.0
+    for lean, expected in ((0.0, e * speed), (0.5, None)):
+        bodies = bodies_of(
+            build.box([0.2, 0.2]), [[0.0, 0.15, 0.0]], [lean], walls=[floor()], friction=0.0, gravity=(0.0, 0.0, 0.0),
+            velocity=np.array([0.0, -speed, 0.0]), laws=[Restitution(np.array([[e]]))],
+        )  # fmt: skip
+        simulation = Simulation(bodies, dt=1e-3, solver=strict(1e-12))
+        energy = kinetic_energy(bodies)
+        simulation.run(steps=60)
+        assert kinetic_energy(bodies) < energy
+        if expected is not None:
+            assert bodies.velocity[0, 1] == pytest.approx(expected, rel=1e-9)
+            assert abs(bodies.spin[0, 2]) < 1e-9
+            continue
+        # the corner that hits, at the lever (x, y): m dv = P, I dw = x P, and v + w x = e speed after
+        corner = 0.1 * math.sqrt(2.0) * np.array([math.cos(lean - 0.75 * math.pi), math.sin(lean - 0.75 * math.pi)])
+        gyration = 0.2**2 / 6.0
+        blow = (1.0 + e) * speed / (1.0 + corner[0] ** 2 / gyration)
+        assert bodies.velocity[0, 1] == pytest.approx(blow - speed, rel=1e-9)
+        assert bodies.spin[0, 2] == pytest.approx(blow * corner[0] / gyration, rel=1e-9)
+
+
 def test_what_cannot_be_done_is_refused():
     from rigidgrains.model.shapes import Plate
     from rigidgrains.model.walls import Wall

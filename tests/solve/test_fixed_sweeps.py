@@ -7,9 +7,9 @@ import pytest
 from support.builders import floor, grains
 
 from rigidgrains import FixedSweeps, Simulation, Sweeps
+from rigidgrains.detect import candidates as narrow_phase
 from rigidgrains.detect.candidates import find_candidates
 from rigidgrains.reproduce.chain import chain
-from rigidgrains.simulation import stepper
 
 
 def test_the_chain_has_forty_sweeps_in_every_step():
@@ -41,7 +41,7 @@ def test_a_step_that_is_solved_again_is_the_same_as_one_that_knew_its_contacts(m
         def wide(bodies, neighbours, dt, speed, **others):
             return find_candidates(bodies, neighbours, dt, np.full(30, 1e3) if widely else speed, **others)
 
-        monkeypatch.setattr(stepper, "find_candidates", wide)
+        monkeypatch.setattr(narrow_phase, "find_candidates", wide)
         for _ in range(3):
             simulation.step()
             again += simulation.last_solve.updates > 10 * simulation.contacts.count

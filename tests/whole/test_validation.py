@@ -15,7 +15,9 @@ from support import ROOT
 FOLDER = ROOT / "validation"
 
 
-@pytest.mark.parametrize("name", ["haff", "levels", "packing", "rheology", "silo", "slow_flow", "solver_statistics"])
+@pytest.mark.parametrize(
+    "name", ["haff", "levels", "packing", "rheology", "shapes", "silo", "slow_flow", "solver_statistics"]
+)
 def test_options_are_told(name: str) -> None:
     told = subprocess.run([sys.executable, FOLDER / f"{name}.py", "--help"], capture_output=True, text=True)
     assert told.returncode == 0

@@ -70,7 +70,7 @@ class Restitution(Law):
         slip = np.where(self._collides, e_t, 0.0)[:, None] * slip
         rows.forces[last == STRUCK] = 0.0  # that blow is over
         self._mark = np.zeros(len(gap), np.int8)
-        if (self._collides & (e_n > 0.0)).any() and not gives_way(rows):
+        if (self._collides & (e_n > 0.0)).any() and rows.levers is None and not gives_way(rows):
             blows = follow(
                 self._collides, last == HELD, share >= 1.0, rows.pairs, rows.geometry, limit, rows.before, rows.drift,
                 free - before, np.stack([e_n, e_t, threshold], axis=1), rows.dt,

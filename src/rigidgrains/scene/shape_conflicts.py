@@ -10,10 +10,15 @@ import numpy as np
 from .confinement import WALLS
 from .errors import Problem, SceneError
 from .formed import shapes_in_file
-from .references import DEFAULT, Tables, present
+from .references import Tables, present
 from .shape import ROUND
 
-ROUND_ONLY = {"rolling": "rolling friction", "twisting": "twisting friction", "tangential_restitution": "it"}
+ROUND_ONLY = {
+    "rolling": "rolling friction",
+    "twisting": "twisting friction",
+    "tangential_restitution": "it",
+    "cohesion": "cohesion",
+}
 DEFORMS = ("rate", "stress", "pressure")
 
 
@@ -22,15 +27,12 @@ def shape_conflicts(cell: Any, tables: Tables, dimension: int) -> Iterator[Probl
     shaped = shaped_groups(tables, dimension)
     if not shaped:
         return
-    materials = {table.material or DEFAULT: told for table, told in shaped.values()}
-    for key, index, table in present(tables, "material", "pair"):
-        names = [table.name] if key == "material" else list(table.materials)
-        told = next((materials[name] for name in names if name in materials), None)
-        for word, law in ROUND_ONLY.items() if told is not None else ():
-            if table.given(word) and getattr(table, word) != 0.0:
-                message = f"{law} is for round grains, and {told}; remove it, or give those grains another material"
-                yield Problem(f"{key}[{index}].{word}", getattr(table, word), message)
     told = next(iter(shaped.values()))[1]
+    for key, index, table in present(tables, "material", "pair"):
+        for word, law in ROUND_ONLY.items():
+            if table.given(word) and getattr(table, word) != 0.0:
+                message = f"{law} is for scenes where all grains are round, and {told}; remove it or the shape"
+                yield Problem(f"{key}[{index}].{word}", getattr(table, word), message)
     for _, index, inflow in present(tables, "inflow"):
         message = f"grains can enter where all grains are round, and {told}; remove the inflow or the shape"
         yield Problem(f"inflow[{index}]", inflow.name, message)

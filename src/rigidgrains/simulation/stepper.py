@@ -90,7 +90,6 @@ class Stepper:
             give_back()
         self.neighbours = Neighbours()
         self.contacts = contacts_for(bodies)
-        self._detect: Any = of_pairs if bodies.catalogue is None else of_points
         self.last_solve = SolveReport(sweeps=0, updates=0, converged=True, mean_force=0.0)
         self.tally = Tally()
         self.whole = self.midway = False
@@ -233,6 +232,11 @@ class Stepper:
             raise self._diverged(f"dt = 'auto' came down to {self.dt:.3g} s, and time stands still")
         if allowed < tried or not self._cut:
             auto.wish = self.dt
+
+    @property
+    def _detect(self) -> Any:
+        """The narrow phase that the grains need."""
+        return of_pairs if self.bodies.catalogue is None else of_points
 
     @property
     def _given(self) -> bool:
