@@ -10,10 +10,10 @@ from rigidgrains.runtime import compiled
 
 
 @pytest.mark.parametrize("beside", [True, False])
-def test_only_kernels_older_than_any_source_are_dropped(beside, tmp_path, monkeypatch):
+def test_only_kernels_older_than_any_source_of_kernels_are_dropped(beside, tmp_path, monkeypatch):
     package, cache = tmp_path / "package", tmp_path / "cache"
-    room = package / "room"
-    folder = room / "__pycache__" if beside else cache / "room_0123"
+    room = package / "solve"
+    folder = room / "__pycache__" if beside else cache / "solve_0123"
     room.mkdir(parents=True)
     folder.mkdir(parents=True)
     monkeypatch.setattr(compiled, "_HERE", package)
@@ -27,9 +27,13 @@ def test_only_kernels_older_than_any_source_are_dropped(beside, tmp_path, monkey
     ]:
         path.touch()
         os.utime(path, (time, time))
+    (package / "words.py").write_text("nothing here is a kernel's")  # newer than all
     some = compiled.forget_stale_kernels()
     assert some is not beside  # with a folder of its own Numba looks nowhere else
     assert sorted(path.name for path in folder.iterdir()) == ["fresh.nbi"]
+    (package / "words.py").write_text("from .runtime.compiled import kernel")
+    assert not compiled.forget_stale_kernels()
+    assert not any(folder.iterdir())
 
 
 def test_two_processes_compile_on_the_first_run_only(monkeypatch):

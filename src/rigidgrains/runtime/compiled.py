@@ -14,6 +14,7 @@ from types import FunctionType
 from typing import Any
 
 _HERE = Path(__file__).parents[1]  # the package
+_STEP = {"runtime", "shapes", "model", "detect", "laws", "contacts", "solve", "events", "simulation"}  # rooms of a step
 _AHEAD = "RIGIDGRAINS_AHEAD"  # set for the process that compiles ahead
 
 
@@ -51,7 +52,7 @@ def _ensure_cache_folder() -> None:
 
 
 def forget_stale_kernels() -> bool:
-    """Drop compiled kernels older than any source file: Numba does not see that a kernel calls a changed law.
+    """Drop compiled kernels older than any source of kernels: Numba does not see that a kernel calls a changed law.
 
     Returns whether there are others where Numba will look.
     """
@@ -62,7 +63,10 @@ def forget_stale_kernels() -> bool:
         rooms.add(os.path.basename(folder))
         for name in names:
             if name.endswith(".py"):
-                newest = max(newest, os.stat(os.path.join(folder, name)).st_mtime)
+                path = os.path.join(folder, name)
+                changed = os.stat(path).st_mtime
+                if changed > newest and _feeds_kernels(path):
+                    newest = changed
             elif name.endswith(".nbi"):
                 indices.append(Path(folder, name))
     for cache in (chosen, _user_cache()):
@@ -77,6 +81,14 @@ def forget_stale_kernels() -> bool:
         except OSError:  # another process was faster, or the folder is read-only
             continue
     return some
+
+
+def _feeds_kernels(path: str) -> bool:
+    """True when kernels may be made of a source file: all of the rooms of the step, elsewhere those that compile."""
+    if Path(path).relative_to(_HERE).parts[0] in _STEP:
+        return True
+    with open(path, encoding="utf-8") as source:
+        return "compiled" in source.read()
 
 
 def compile_ahead() -> None:
