@@ -1,4 +1,4 @@
-# Two commands for newcomers: `make demo` and `make test`. Both set up .venv by themselves.
+# Commands for newcomers: `make demo`, `make test` and `make docs`. They set up .venv by themselves.
 PYTHON ?= python3
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
 BIN := .venv/bin
@@ -6,7 +6,9 @@ READY := .venv/.ready-$(VERSION)
 READY_TO_TEST := .venv/.ready-to-test-$(VERSION)
 PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-slow lint bench install clean
+READY_FOR_DOCS := .venv/.ready-for-docs-$(VERSION)
+
+.PHONY: demo test test-slow lint docs notebooks bench bench-record install clean
 
 demo: $(READY)
 	$(BIN)/rigidgrains run src/rigidgrains/gallery/piston.toml --output demo --force
@@ -22,8 +24,19 @@ lint: $(READY_TO_TEST)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+docs: $(READY_FOR_DOCS)
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
+notebooks: $(READY_FOR_DOCS)
+	$(BIN)/python docs/notebooks/execute.py --check
+
 bench: $(READY)
 	$(BIN)/rigidgrains bench
+
+bench-record: $(READY)
+	$(BIN)/rigidgrains bench --quick --json | $(BIN)/python benchmarks/record.py
+	$(BIN)/python benchmarks/slower.py
 
 install: $(READY)
 
@@ -40,6 +53,10 @@ $(READY_TO_TEST): $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
 	@touch $@
 
+$(READY_FOR_DOCS): $(READY)
+	$(BIN)/python -m pip install --quiet --editable '.[docs,view]'
+	@touch $@
+
 clean:
-	rm -rf .venv demo build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf .venv demo build dist docs/_build .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from .model.bodies import Bodies
     from .model.cell import Cell, CellError
     from .model.law import Law
+    from .model.user_force import force
     from .observe.history import History
     from .observe.progress import Progress
     from .observe.stop import StopWhenStatic
+    from .packing import Packing, PackingError
     from .runtime.threads import get_threads, set_threads
     from .scene import Scene, SceneError, load_scene
     from .simulation.figures import kinetic_energy, loads, overlaps, wall_forces
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from .trajectory.resume import resume
     from .trajectory.writer import Checkpoints, TrajectoryWriter
     from .view.live import LiveView
+    from .view.live_plot import LivePlot
     from .view.packing import draw_packing
     from .view.page import write_page
     from .view.series import draw_history, draw_plots
@@ -79,6 +82,7 @@ _HOMES = {
     "GlobalCriterion": "solve.criteria",
     "History": "observe.history",
     "Law": "model.law",
+    "LivePlot": "view.live_plot",
     "LiveView": "view.live",
     "LocalCriterion": "solve.criteria",
     "Measure": "measure.record",
@@ -87,6 +91,8 @@ _HOMES = {
     "Ordered": "solve.orders",
     "OutputError": "files.outputs",
     "OverlapCriterion": "solve.criteria",
+    "Packing": "packing",
+    "PackingError": "packing",
     "Progress": "observe.progress",
     "RandomBlocks": "solve.orders",
     "Report": "simulation.report",
@@ -120,6 +126,7 @@ _HOMES = {
     "draw_history": "view.series",
     "draw_packing": "view.packing",
     "draw_plots": "view.series",
+    "force": "model.user_force",
     "get_threads": "runtime.threads",
     "kinetic_energy": "simulation.figures",
     "load_scene": "scene",
@@ -151,6 +158,7 @@ __all__ = [
     "GlobalCriterion",
     "History",
     "Law",
+    "LivePlot",
     "LiveView",
     "LocalCriterion",
     "Measure",
@@ -159,6 +167,8 @@ __all__ = [
     "Ordered",
     "OutputError",
     "OverlapCriterion",
+    "Packing",
+    "PackingError",
     "Progress",
     "RandomBlocks",
     "Report",
@@ -192,6 +202,7 @@ __all__ = [
     "draw_history",
     "draw_packing",
     "draw_plots",
+    "force",
     "get_threads",
     "kinetic_energy",
     "load_scene",

@@ -6,7 +6,7 @@ import pytest
 from support.scenes import SCENE
 
 from rigidgrains.app.runner import run_scene
-from rigidgrains.observe.history import figures
+from rigidgrains.simulation.columns import figures
 from rigidgrains.trajectory.reader import Trajectory
 
 

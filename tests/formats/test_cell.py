@@ -88,7 +88,7 @@ def test_the_dump_has_the_bounds_of_lammps(runs, tmp_path):
     bounds = np.array([line.split() for line in lines[at + 1 : at + 4]], dtype=float)
     # x: 0 + min(0, -2, 1, -1), 6 + max(0, -2, 1, -1); y: 1 + min(0, 2.5), 7 + max(0, 2.5)
     np.testing.assert_allclose(bounds, [[-2.0, 7.0, -2.0], [1.0, 9.5, 1.0], [2.0, 7.5, 2.5]])
-    assert lines[at + 4].endswith("load ix iy iz")
+    assert " load ix iy iz " in f"{lines[at + 4]} "
 
 
 def test_gsd_has_the_box_of_hoomd(run, tmp_path):

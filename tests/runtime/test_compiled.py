@@ -6,7 +6,9 @@ import sys
 
 import pytest
 
+from rigidgrains import Scene, Simulation
 from rigidgrains.runtime import compiled
+from rigidgrains.simulation import simulation
 
 
 @pytest.mark.parametrize("beside", [True, False])
@@ -60,6 +62,19 @@ def test_two_processes_compile_on_the_first_run_only(monkeypatch):
         assert begun == [["-m", "rigidgrains.app.ahead"]] * expected
 
 
+@pytest.mark.parametrize(("words", "kind"), [({"polygon": 6}, "flat_lever"), ({"solid": "cube"}, "lever")])
+def test_ahead_of_grains_with_shapes_their_kind_of_contact_is_compiled(words, kind, monkeypatch):
+    asked = []
+    monkeypatch.setattr(simulation, "compile_ahead", lambda *kinds: asked.append(kinds))
+    for shape in ({}, {"shape": "own"}):
+        scene = Scene(dimension=2 if kind == "flat_lever" else 3)
+        if shape:
+            scene.add_shape("own", **words)
+        scene.add_grains(positions=[[0] * scene.dimension], radius=0.5, **shape)
+        Simulation(scene, dt=0.01)
+    assert asked == [(), (kind,)]
+
+
 def test_a_process_that_cannot_begin_does_no_harm(monkeypatch):
     def refuse(*_, **__):
         raise PermissionError("no processes here")
@@ -71,10 +86,12 @@ def test_a_process_that_cannot_begin_does_no_harm(monkeypatch):
     compiled.compile_ahead()
 
 
-def test_what_is_compiled_ahead_is_what_steps_call():
+@pytest.mark.parametrize("kind", ["friction", "flat_lever"])
+def test_what_is_compiled_ahead_is_what_steps_call(kind):
     """The same signatures: steps after it compile nothing but what weakens forces of steps that end early."""
     code = """
 import gc
+import sys
 from numba.core.registry import CPUDispatcher
 from rigidgrains import Scene, Simulation
 from rigidgrains.app import ahead
@@ -84,10 +101,15 @@ def compiled():
     names = [(kernel.py_func.__module__, kernel.py_func.__qualname__, str(kernel.signatures)) for kernel in kernels]
     return {name for name in names if name[0].startswith("rigidgrains.solve.")}
 
-ahead.main()
+kind = sys.argv[1]
+ahead.main(kind)
 before = compiled()
 scene = Scene(dimension=2, gravity=(0, -10), friction=0.5)
-scene.add_grains(positions=[[0, 0.5], [0, 1.5], [1, 0.5]], radius=0.5)
+if kind == "friction":
+    scene.add_grains(positions=[[0, 0.5], [0, 1.5], [1, 0.5]], radius=0.5)
+else:
+    scene.add_shape("square", box=(1, 1))
+    scene.add_grains(positions=[[0, 0.5], [0, 1.5], [1.2, 0.5]], shape="square", size="as drawn", angles=0)
 scene.add_plane("floor", point=(0, 0), normal=(0, 1))
 simulation = Simulation(scene, dt=0.01)
 simulation.run(steps=3)
@@ -95,5 +117,5 @@ assert simulation.last_solve.converged and simulation.last_solve.sweeps > 0
 late = {module for module, *_ in compiled() - before}  # another kernel, or another signature
 assert late <= {"rigidgrains.solve.passivity"}, compiled() - before
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", code, kind], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

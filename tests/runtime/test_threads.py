@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 
 import numpy as np
 import pytest
+from numba import _dispatcher
 from support.builders import prepare, triangular
 
 from rigidgrains.app import bench
 from rigidgrains.detect.grid import near_pairs
 from rigidgrains.runtime import threads
 from rigidgrains.runtime.barrier import meet, new_meeting
+from rigidgrains.runtime.compiled import kernel
 from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion
@@ -29,6 +32,7 @@ def small_parts(monkeypatch):
     """Every loop is cut into parts and shared among threads; the number is put back afterwards."""
     monkeypatch.setattr(threads, "PART", 256)
     monkeypatch.setattr(threads, "WORTH", 1)
+    monkeypatch.setattr(threads, "LEAST", 1)
     yield
     threads.set_threads(None)
 
@@ -84,6 +88,74 @@ def test_a_search_in_parts_finds_the_same_pairs():
         np.testing.assert_array_equal(pairs.partner, whole.partner)
 
 
+@kernel
+def ends(first, last, scale):
+    """What a part of a loop is given, as whole number, float and truth."""
+    return first, scale * last, first == 0
+
+
+@kernel
+def fill(first, last, rows, names):
+    for k in range(first, last):
+        rows[k] += names[k % 2] * k
+
+
+@kernel
+def take_turns(thread, threads, meeting, rounds, seen):
+    """Each thread in turn adds to a number: all of them are there."""
+    for turn in range(rounds):
+        if turn % threads == thread:
+            seen[0] = 2.0 * seen[0] + thread
+        meet(meeting, threads)
+    return threads
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_a_kernel_in_parts_returns_what_it_does_in_one():
+    """Whole numbers stay whole; arguments of other types get another kernel."""
+    found = on_each(lambda: threads.spread(ends, 1000, 0.5))
+    assert found[0] == [(0, 128.0, True), (256, 256.0, False), (512, 384.0, False), (768, 500.0, False)]
+    assert found[1:] == [found[0]] * 2
+    assert all(isinstance(first, int) and truth in (True, False) for first, _, truth in found[2])
+    for kind in (np.float64, np.int64):
+
+        def filled(kind=kind):
+            rows = np.zeros(3000, kind)
+            assert threads.spread(fill, len(rows), rows, (1, 2)) == [None] * 12
+            return rows.tolist()
+
+        assert on_each(filled) == [[k * (1 + k % 2) for k in range(3000)]] * 3
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_threads_of_a_team_are_all_there_and_go_when_there_is_nothing_to_do():
+    for number in (2, 5, 3):
+        threads.set_threads(number)
+        seen = np.zeros(1)
+        assert threads.together(take_turns, number, new_meeting(), 10 * number, seen) == number
+        expected = 0.0
+        for turn in range(10 * number):
+            expected = 2.0 * expected + turn % number
+        assert seen[0] == expected
+    crew, patience = threads._team(), time.monotonic() + 20.0
+    while crew.waits and time.monotonic() < patience:
+        time.sleep(0.01)
+    assert not crew.waits
+    assert threads.spread(ends, 1000, 1.0)[-1] == (768, 1000.0, False)  # and come again
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_a_forked_process_has_a_team_of_its_own():
+    threads.set_threads(2)
+    threads.spread(ends, 1000, 1.0)
+    if not hasattr(os, "fork"):
+        pytest.skip("no fork here")
+    if (child := os.fork()) == 0:
+        found = threads.spread(ends, 1000, 1.0)
+        os._exit(0 if found[-1] == (768, 1000.0, False) else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
 @pytest.mark.usefixtures("small_parts")
 def test_parts_cover_all_rows_once_and_in_order():
     threads.set_threads(3)
@@ -135,22 +207,20 @@ def test_an_error_in_a_shared_task_is_told():
 
 @pytest.mark.usefixtures("small_parts")
 def test_nobody_waits_for_a_thread_that_failed():
-    """An error, or a second Ctrl-C, on one thread lets the others go; the next task finds them ready."""
+    """An error, or a second Ctrl-C, on the first thread lets the others go; the next task finds them ready."""
     threads.set_threads(3)
-    meeting, gone = new_meeting(), []
 
-    def wait(thread, number):
-        if thread == 0:
-            raise KeyboardInterrupt
-        meet(meeting, number)
-        gone.append(thread)
+    def interrupted(*given):
+        raise KeyboardInterrupt
 
+    crew = threads._team()
+    address = crew._find(take_turns, (new_meeting(), 6, np.zeros(1)))
+    crew._known[interrupted, _dispatcher.compute_fingerprint((new_meeting(), 6, np.zeros(1)))] = address
     with pytest.raises(KeyboardInterrupt):
-        threads.together(wait, meeting, 3)
-    again = new_meeting()
-    threads.together(lambda thread, number: meet(again, number), again, 3)
-    assert again[0] == 3
-    assert sorted(gone) == [1, 2]
+        threads.together(interrupted, 3, new_meeting(), 6, np.zeros(1))
+    seen, again = np.zeros(1), new_meeting()
+    assert threads.together(take_turns, 3, again, 6, seen) == 3
+    assert seen[0] == 2.0 * (2.0 * (2.0 * (2.0 * (2.0 * 0.0 + 1) + 2) + 0) + 1) + 2
 
 
 @pytest.mark.parametrize("number", [0, -1, 2.5, "two", 10**6])

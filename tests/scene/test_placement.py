@@ -211,7 +211,7 @@ def test_who_fills_the_region_is_named(placement):
     scene = Scene(dimension=2)
     scene.add_grains(name="far", count=5, radius=0.5, region=[[20, 20], [30, 30]])
     scene.add_grains(name="first", count=100, radius=0.5, region=[[0, 0], [10.001, 10.001]], placement="lattice")
-    scene.add_grains(name="second", count=40, radius=0.5, region=[[0, 0], [10.001, 10.001]], placement=placement)
+    scene.add_grains(name="second", count=40, radius=0.5, region=[[0, 0], [10.001, 10.0]], placement=placement)
     with pytest.raises(SceneError, match=r"grains\[2\]\.count.*a region of its own for each group") as error:
         scene.build()
     assert "group 'first' fills 79% of the region; take a larger region, fewer or smaller grains" in str(error.value)

@@ -232,15 +232,18 @@ def test_a_drum_is_met_by_corners(x, fine):
 
 
 @pytest.mark.parametrize(("y", "fine"), [(1.05, True), (0.5, False), (-0.6, True)])
-def test_a_plate_is_met_where_that_is_sure(y, fine):
-    """A brick flat above a plate, across it, and below; its bounding circle, which placing goes by, always is."""
+def test_a_plate_is_met_by_true_shapes(y, fine):
+    """A brick flat above a plate, across it, and below."""
     scene = Scene(shape=[{"name": "brick", "box": [2, 1]}])
     scene.add_grains(positions=[[0, y]], shape="brick", size="as drawn")
     bodies = scene.build()
     forms = Forms(bodies.catalogue, bodies.shape, bodies.radius, bodies.orientation)
     shelf = Wall("shelf", Plate(np.array([0.0, 0.5, 0.0]), np.array([0.0, 1, 0]), np.array([1.0, 0, 0]), (2.0, 1.0)))
     assert (forms.wall_gaps(shelf, bodies.position)[0][0] >= 0.0) == fine
-    assert forms.safe_wall_gaps(shelf, bodies.position)[0][0] < 0.0
+    gap, normal = (found[0] for found in forms.wall_gaps(shelf, bodies.position, 1.0))
+    distance = 0.0 if not fine else abs(y - 0.5) - 0.5
+    assert gap == pytest.approx(distance if fine else -0.5)
+    assert normal == pytest.approx([0.0, -np.sign(y - 0.5) if y != 0.5 else normal[1], 0.0], abs=1e-12)
 
 
 @pytest.mark.parametrize(("gap", "fine"), [(0.0, True), (-0.02, False)])

@@ -71,10 +71,8 @@ def test_threads_and_lanes_give_the_bits_of_one_contact_after_another(threads):
     try:
         what = by.sequence, by.start, by.alone, by.inner, by.tiles
         for _ in range(5):  # in the order of the first
-            meeting = new_meeting()
-            rows = meeting, colours, *what, *problem.arrays, dt, True
-            loop = make_kernels(FRICTION).coloured_sweep
-            together(lambda thread, number: loop(thread, number, *rows), meeting, threads)  # noqa: B023
+            rows = colours, *what, *problem.arrays, dt, True
+            together(make_kernels(FRICTION).coloured_sweep, threads, new_meeting(), *rows)
             single = replace(problem, motion=motion, forces=forces)
             make_kernels(FRICTION).sweep(by.arranged(colours), *single.arrays, dt, True)
     finally:

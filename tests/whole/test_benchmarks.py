@@ -78,3 +78,31 @@ def test_numberings_are_raced():
     assert found["curve"] == 1.0
     assert all(cost > 0.0 for cost in found.values())
     assert found["apart, curve"] < found["apart, one diameter"] < found["apart, random"]
+
+
+def test_what_got_slower_is_told(tmp_path):
+    """Against lines of the same machine, beyond their scatter; rates the other way round than times."""
+    slower = load("slower").slower
+    lines = [
+        {"commit": str(k), "machine": "a", "figures": {"kinds.plain": rate, "start.first": 2.0, "noisy": noisy}}
+        for k, (rate, noisy) in enumerate([(100.0, 1.0), (101.0, 2.0), (99.0, 3.0), (100.0, 4.0)])
+    ]
+    lines.append({"commit": "other", "machine": "b", "figures": {"kinds.plain": 1000.0, "start.first": 0.1}})
+    now = {"commit": "now", "machine": "a"}
+    same = {"kinds.plain": 95.0, "start.first": 2.1, "noisy": 5.0, "new": 1.0, "threads": 1.0}
+    assert slower([*lines, now | {"figures": same}]) == []
+    worse = same | {"kinds.plain": 80.0, "start.first": 2.5}
+    found = slower([*lines, now | {"figures": worse}])
+    assert found == [("kinds.plain", 100.0, 80.0), ("start.first", 2.0, 2.5)]
+    assert slower([now | {"figures": worse}]) == []
+
+
+def test_a_line_for_each_commit(tmp_path, monkeypatch):
+    module = load("record")
+    monkeypatch.setattr(module, "commit", lambda: "abc")
+    path = tmp_path / "history.jsonl"
+    module.record({"updates_per_second": {"random": {"10": 12345.6}}, "outside_sweeps": {"10": [0.5, 3.0]}}, path)
+    line = module.record({"updates_per_second": {"random": {"10": 2.0}}, "name": "not a number"}, path)
+    assert line["figures"] == {"updates_per_second.random.10": 2.0}
+    assert len(path.read_text(encoding="utf-8").splitlines()) == 1
+    assert module.flat({"a": [0.5, 3.0]}) == {"a.0": 0.5, "a.1": 3.0}

@@ -12,7 +12,9 @@ from support import ROOT
 DOCS = ROOT / "docs"
 
 
-@pytest.mark.parametrize(("name", "least"), [("observers", 3), ("criteria", 3), ("own_laws", 3), ("study", 2)])
+@pytest.mark.parametrize(
+    ("name", "least"), [("observers", 3), ("criteria", 3), ("own_laws", 3), ("study", 2), ("stages", 1), ("forces", 4)]
+)
 def test_the_code_of_a_page_runs(name, least, tmp_path, monkeypatch):
     """All blocks of a page share their names, in a folder of their own."""
     text = (DOCS / f"{name}.md").read_text(encoding="utf-8")

@@ -40,6 +40,35 @@ def test_press(tmp_path):
     assert (tmp_path / "press-history.png").exists()
 
 
+def test_species(tmp_path):
+    """Kinds that are drawn at random are mixed: Lacey's index is 1 but for the scatter of 20 cells."""
+    told = run(ROOT / "examples" / "species.py", tmp_path)
+    start, rest = map(float, re.search(r"index ([\d.]+) at the start, ([\d.]+) at rest", told).groups())
+    assert start == pytest.approx(1.0, abs=0.15)
+    assert rest == pytest.approx(1.0, abs=0.15)
+    light, heavy = (float(p) for p in re.findall(r"pressure of ([\d.]+) N/m", told))
+    assert min(light, heavy) > 0.0
+    assert {path.name for path in tmp_path.iterdir()} == {"materials.png", "layers.png"}
+
+
+@pytest.mark.slow
+def test_stages(tmp_path):
+    """Pressed alike from all sides, then stronger along the axis by what friction allows; see the gallery."""
+    told = run(ROOT / "examples" / "stages.py", tmp_path)
+    stress = [tuple(map(float, pair)) for pair in re.findall(r"axial stress ([\d.]+), lateral stress ([\d.]+)", told)]
+    assert stress[0] == pytest.approx((100.0, 100.0), rel=0.02)
+    assert 0.15 < float(re.search(r"sin phi = ([\d.]+)", told)[1]) < 0.45
+
+
+@pytest.mark.slow
+def test_forces(tmp_path):
+    """Stokes: 2/9 (rho - rho_w) g r^2/eta."""
+    told = run(ROOT / "examples" / "forces.py", tmp_path)
+    speed, theory = map(float, re.search(r"settles with ([\d.]+) m/s, theory ([\d.]+) m/s", told).groups())
+    assert speed == pytest.approx(theory, rel=1e-3)
+    assert float(re.search(r"has given (\S+) J", told)[1]) > 0.0
+
+
 def test_study(tmp_path):
     """Sliding blocks have v = g (sin a - mu cos a) t; from mu = tan 30 = 0.577 on they stay."""
     told = run(ROOT / "examples" / "study.py", tmp_path)

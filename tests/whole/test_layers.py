@@ -28,6 +28,7 @@ LAYERS = [
     {"measure", "certificate", "fclib"},
     {"formats", "view"},
     {"scene"},
+    {"packing"},
     {"soft_dem"},
     {"laboratory", "reproduce"},
     {"app", "gallery"},
@@ -38,7 +39,7 @@ LAYERS = [
 RANK = {room: rank for rank, rooms in enumerate(LAYERS) for room in rooms}
 
 # What a notebook shows of an object is asked of the object itself, and drawn by the room of pictures.
-SHOWN = {("simulation", "view"), ("trajectory", "view")}
+SHOWN = {(room, "view") for room in ("simulation", "observe", "trajectory", "measure")}
 
 
 def modules() -> list[Path]:

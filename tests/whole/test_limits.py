@@ -20,7 +20,7 @@ def refused(told: str, **words) -> None:
 
 
 @pytest.mark.parametrize("key", ["aspect", "superquadric", "fixed", "frozen", "glued"])
-def test_grains_are_no_ellipsoids_and_cannot_be_held(key):
+def test_grains_are_no_ellipsoids_and_are_held_by_a_motion_alone(key):
     assert key not in Grains.model_fields
     refused(f"unknown key '{key}'", grains=[{"positions": [[0, 0]], "radius": 1.0, key: 1}])
 
@@ -28,7 +28,7 @@ def test_grains_are_no_ellipsoids_and_cannot_be_held(key):
 def test_walls_are_planes_boxes_cylinders_cones_and_pistons():
     """A scene has no other kind, and a piston has no angle."""
     kinds = {"plane", "box", "cylinder", "cone", "piston"}
-    others = {"shape", "grains", "inflow", "outlet", "force", "spring", "material", "pair"}
+    others = {"shape", "grains", "inflow", "outlet", "force", "spring", "motion", "material", "pair", "stage"}
     lists = {name for name, field in rg.Scene.model_fields.items() if "list" in str(field.annotation)}
     assert lists == kinds | others
     refused("unknown key 'mesh'", mesh=[{"file": "funnel.stl"}])

@@ -70,7 +70,9 @@ def test_the_judge_sees_overlaps_energy_and_imbalance():
     assert left["imbalance"] == pytest.approx(5.0)
 
 
-@pytest.mark.parametrize("script", ["column_bullet.py", "column_mujoco.py", "bullet_updates.py"])
+@pytest.mark.parametrize(
+    "script", ["column_bullet.py", "column_mujoco.py", "bullet_updates.py", "solids_bullet.py", "solids_mujoco.py"]
+)
 def test_absent_peers_are_named(script):
     """Workers need a package that is not there: they say so, and how to get it."""
     done = subprocess.run([sys.executable, "-S", PEERS / script], capture_output=True, text=True, timeout=60)
@@ -202,3 +204,68 @@ def test_the_table_has_a_row_for_each_code_and_result():
     assert race.paired({"rigidgrains": [run, run], "exact": [run, run]}, "z") == "+0.0% ± 0.0%"
     absent = "\n".join(race.tell([{"label": "drum", "codes": {"rigidgrains": [run]}, "absent": "no lammps"}]))
     assert "drum, LAMMPS: no lammps" in absent
+
+
+def solids_overlap(name, place, turn):
+    """Overlaps of two solids of a kind, over the radius."""
+    scene = load("solids_scene").Scene("tower", 10)
+    scene.names = [name, name]
+    return scene.overlaps(np.asarray(place, float), np.asarray(turn, float))
+
+
+def test_solids_have_the_volume_and_inertia_they_should():
+    """The volume of a sphere of diameter 1; of a cube of side s I/m = s^2/6; the others as the package has them."""
+    solids = load("solids_scene")
+    simulation, _ = load("solids_own").simulation_of(solids.Scene("dice", 10), "free", "balanced")
+    catalogue = simulation.bodies.catalogue
+    assert set(catalogue.names) == set(solids.SOLIDS)
+    for name, gyration in zip(catalogue.names, catalogue.gyration):
+        np.testing.assert_allclose(0.25 * gyration**2, solids.SOLIDS[name].inertia, rtol=1e-9)
+    side = (np.pi / 6.0) ** (1.0 / 3.0)
+    assert solids.SOLIDS["cube"].inertia == pytest.approx(side**2 / 6.0)
+    assert np.ptp(solids.SOLIDS["cube"].vertices[:, 0]) == pytest.approx(side)
+    assert len(solids.SOLIDS["dodecahedron"].normals) == 6
+    assert len(solids.SOLIDS["dodecahedron"].edges) == 15
+
+
+def test_the_judge_of_solids_sees_depths():
+    """Cubes side by side 0.01 into each other, one turned by 45 degrees edge on face, edges that cross; the floor."""
+    side = (np.pi / 6.0) ** (1.0 / 3.0)
+    none, c = [1.0, 0.0, 0.0, 0.0], np.cos(np.pi / 8)
+    about_z, about_x = [c, 0.0, 0.0, np.sin(np.pi / 8)], [c, np.sin(np.pi / 8), 0.0, 0.0]
+    high = 5.0
+    for turns, apart in (((none, none), side), ((none, about_z), side * 0.5 * (1.0 + np.sqrt(2.0)))):
+        found = solids_overlap("cube", [[0, 0, high], [apart - 0.01, 0.05, high + 0.1]], turns)
+        np.testing.assert_allclose(found, [0.02], atol=1e-12)
+        found = solids_overlap("cube", [[0, 0, high], [apart + 1e-6, 0.05, high + 0.1]], turns)
+        assert not len(found)
+    about_y = [c, 0.0, np.sin(np.pi / 8), 0.0]  # edges along x and along y, that meet in the middle
+    found = solids_overlap("cube", [[0, 0, high], [0, 0, high + np.sqrt(2.0) * side - 0.01]], [about_x, about_y])
+    np.testing.assert_allclose(found, [0.02], atol=1e-12)
+    found = solids_overlap("cube", [[0, 0, 0.5 * side - 0.01], [3, 0, high]], [none, none])
+    np.testing.assert_allclose(found, [0.02], atol=1e-12)
+
+
+def test_solids_start_apart_and_within_their_box():
+    solids = load("solids_scene")
+    for name in ("cubes", "dice"):
+        scene = solids.Scene(name, 50)
+        assert not len(scene.overlaps(scene.position, scene.quaternion))
+    tower = solids.Scene("tower", 10)
+    assert tower.overlaps(tower.position, tower.quaternion).max(initial=0.0) < 1e-12
+
+
+def test_our_solids_are_told_in_the_axes_of_the_drawing():
+    """Before the first step positions and orientations are those of the scene."""
+    own, solids = load("solids_own"), load("solids_scene")
+    scene = solids.Scene("dice", 10)
+    simulation, order = own.simulation_of(scene, "free", "balanced")
+    fixed = own.product(own.conjugate(simulation.bodies.orientation), scene.quaternion[order])
+    turned = own.product(simulation.bodies.orientation, fixed)
+    np.testing.assert_allclose(np.abs((turned * scene.quaternion[order]).sum(axis=1)), 1.0)
+    for k, number in enumerate(order):
+        name = scene.names[number]
+        drawn = solids.SOLIDS[name].vertices @ solids.matrices(turned[[k]])[0].T
+        shape = simulation.bodies.catalogue.shapes[simulation.bodies.shape[k]]
+        kept = 0.5 * shape.parts[0].vertices @ solids.matrices(simulation.bodies.orientation[[k]])[0].T
+        np.testing.assert_allclose(*(points[np.lexsort(np.round(points, 6).T)] for points in (kept, drawn)), atol=1e-9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import subprocess
@@ -16,12 +17,44 @@ FOLDER = ROOT / "validation"
 
 
 @pytest.mark.parametrize(
-    "name", ["haff", "levels", "packing", "rheology", "shapes", "silo", "slow_flow", "solver_statistics"]
-)
+    "name",
+    [
+        "dice", "haff", "levels", "packing", "pentagons", "rheology", "shapes", "silo", "slow_flow",
+        "solver_statistics", "spherocylinders",
+    ],
+)  # fmt: skip
 def test_options_are_told(name: str) -> None:
     told = subprocess.run([sys.executable, FOLDER / f"{name}.py", "--help"], capture_output=True, text=True)
     assert told.returncode == 0
     assert "--quick" in told.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "columns", "figures"),
+    [
+        ("pentagons", "kind disk pentagon", "strength a_c a_n a_t phi side side_strong side_weak carried"),
+        ("dice", "solid tetrahedron cube octahedron dodecahedron icosahedron", "loose dense"),
+        ("spherocylinders", "ratio 0.0 0.2 0.45 0.7 1.2 2.0", "phi"),
+    ],
+)
+def test_runs_that_are_kept_are_not_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, columns: str,
+    figures: str,
+) -> None:  # fmt: skip
+    """Two seeds in a file that has them all: nothing is computed, the table has means and standard errors."""
+    key, *values = columns.split()
+    runs = [
+        {key: float(value) if key == "ratio" else value, "grains": 7, "seed": seed}
+        | dict.fromkeys(figures.split(), 0.5 + 0.25 * seed)
+        for value in values for seed in (1, 2)
+    ]  # fmt: skip
+    kept = tmp_path / "runs"
+    kept.write_text("".join(json.dumps(run) + "\n" for run in runs))
+    monkeypatch.syspath_prepend(str(FOLDER))
+    monkeypatch.setattr(sys, "argv", [name, "--grains", "7", "--seeds", "2", "--processes", "1", "--runs", str(kept)])
+    importlib.import_module(name).main()
+    assert capsys.readouterr().out.count("0.88 ± 0.12") == len(values) * len(figures.split())
+    assert len(kept.read_text().splitlines()) == len(runs)
 
 
 @pytest.mark.slow

@@ -6,9 +6,10 @@ const MAPS = {
   cividis: "00224e 123570 3b496c 575d6d 707173 8a8678 a59c74 c3b369 e1cc55 fee838",
   twilight: "e2d9e2 b7c6cf 84a5c4 6880be 5d57a9 51287c 2f1436 5d1a3f 8e2c50 b3524d c58466 d2b7a4 e2d9e2",
   slip: "2f6fb2 6f86a6 9a9a9a cf8d4e f07f19",
+  kinds: "4477aa ee7733 228833 ccbb44 66ccee aa3377 999933 332288 cc6677 44aa99",
   names: "4477aa ee6677 228833 ccbb44 66ccee aa3377 ee8866 44bb99 bbcc33 99ddff ffaabb 7768ae",
 };
-export const NAMES = 12;
+export const NAMES = 12, KINDS = 10;
 
 // What colours can stand for: label, unit, map, how to find the values of a frame and their range.
 export const QUANTITIES = {
@@ -22,12 +23,36 @@ export const QUANTITIES = {
   id: { label: "number of a grain (colours repeat)", unit: "", map: "names", values: (f) => f.id, names: true },
 };
 
+// Groups, materials, densities and scalars of the user, as the head of the page tells of them.
+export function addSpecies(species) {
+  for (const { name, kinds, rows, scalar, range, unit } of species || []) {
+    const values = scalar ? (f) => f.scalars[name] : (f) => f[name];
+    if (kinds) QUANTITIES[name] = { label: name, unit: "", map: "kinds", values: (f) => placed(values(f), rows), kinds };
+    else if (range && range[1] > range[0]) QUANTITIES[name] = { label: name, unit: unit || "", map: "viridis", values, range, signed: true };
+    else QUANTITIES[name] = { label: name, unit: unit || "", map: "viridis", values, signed: true };
+  }
+}
+
+export function kindColour(k) {
+  return `#${MAPS.kinds.split(" ")[k % KINDS]}`;
+}
+
+// (n,) place of each value among the rows, the nearest; -1 for none.
+function placed(values, rows) {
+  return Float32Array.from(values, (value) => {
+    let best = -1;
+    rows.forEach((row, k) => { if (best < 0 || Math.abs(row - value) < Math.abs(rows[best] - value)) best = k; });
+    return value < 0 || !(Math.abs(rows[best] - value) <= 1e-3 * Math.abs(value)) ? -1 : best;
+  });
+}
+
 // 256 colours as RGBA bytes.
 export function table(name) {
   const anchors = MAPS[name].split(" ").map(rgb), rows = new Uint8Array(1024);
   for (let k = 0; k < 256; k++) {
     let colour;
-    if (name === "names") colour = anchors[Math.min(NAMES - 1, Math.floor((k / 256) * NAMES))];
+    const steps = { names: NAMES, kinds: KINDS }[name];
+    if (steps) colour = anchors[Math.min(steps - 1, Math.floor((k / 256) * steps))];
     else {
       const at = (k / 255) * (anchors.length - 1), i = Math.min(Math.floor(at), anchors.length - 2);
       colour = anchors[i].map((c, x) => Math.round(c + (at - i) * (anchors[i + 1][x] - c)));
@@ -41,7 +66,10 @@ export function table(name) {
 export function rangeOf(name, values, known) {
   const quantity = QUANTITIES[name];
   if (quantity.range) return quantity.range;
-  const sorted = Float32Array.from(values).sort();
+  if (quantity.kinds) return [0, 1];
+  const sorted = Float32Array.from(values).filter((value) => !Number.isNaN(value)).sort();
+  if (!sorted.length) return [0, 1];
+  if (quantity.signed) return sorted[sorted.length - 1] > sorted[0] ? [sorted[0], sorted[sorted.length - 1]] : [sorted[0] - 0.5, sorted[0] + 0.5];
   let low = quantity.zero ? 0 : sorted[0], high = known || sorted[Math.floor(0.98 * (sorted.length - 1))] || sorted[sorted.length - 1];
   if (quantity.whole) high = Math.max(sorted[sorted.length - 1], 1);
   if (name === "radius") high = sorted[sorted.length - 1];
@@ -53,8 +81,10 @@ export function rangeOf(name, values, known) {
 export function tones(name, values, [low, high]) {
   const places = new Float32Array(values.length);
   for (let i = 0; i < values.length; i++) {
-    if (QUANTITIES[name].names) places[i] = ((values[i] % NAMES) + 0.5) / NAMES;
-    else places[i] = values[i] < 0 ? -1 : Math.min(Math.max((values[i] - low) / (high - low), 0.002), 0.998);
+    const { names, kinds, signed } = QUANTITIES[name];
+    if (names) places[i] = ((values[i] % NAMES) + 0.5) / NAMES;
+    else if (kinds) places[i] = values[i] < 0 ? -1 : ((values[i] % KINDS) + 0.5) / KINDS;
+    else places[i] = (signed ? Number.isNaN(values[i]) : values[i] < 0) ? -1 : Math.min(Math.max((values[i] - low) / (high - low), 0.002), 0.998);
   }
   return places;
 }

@@ -4,11 +4,12 @@ import { intoCell } from "./cell.js";
 import { restore, unpack } from "./packet.js";
 
 const AXES = ["x", "y", "z"];
-const OFFSET = 127;
+const OFFSET = 127, LEVELS = 4095;
 
 export class Decoder {
-  constructor(scales, dimension, shapes = null) {
+  constructor(scales, dimension, shapes = null, species = null) {
     this.scales = scales;
+    this.scalars = (species || []).filter(({ scalar }) => scalar);
     this.shapes = shapes;
     this.dimension = dimension;
     this.forget();
@@ -29,10 +30,10 @@ export class Decoder {
     if (head.key) this.forget();
     if (head.walls) this.walls = head.walls;
     if (head.cell) this.cell = head.cell;
-    const { radius, id, shape } = statics[head.static];
+    const { radius, id, shape, ...species } = statics[head.static];
     const n = radius.length, { levels, strengths, turns } = this.scales;
     const frame = { time: head.time, step: head.step, n, radius, id, walls: this.walls, cell: this.cell, dimension: this.dimension, origin: this.scales.origin };
-    Object.assign(frame, { shape: shape || null, reach: reaches(radius, shape, this.shapes) });
+    Object.assign(frame, species, { shape: shape || null, reach: reaches(radius, shape, this.shapes) });
     if (channels.qw) this.quaternions(channels, frame);
     else frame.turn = Float32Array.from(this.take(channels, "turn"), (q) => (q * 2 * Math.PI) / turns);
     const velocity = ["vx", "vy", "vz"].map((name) => this.expanded(channels, name, head.velocity, levels, n));
@@ -42,6 +43,11 @@ export class Decoder {
     frame.spin = woven(spin, n);
     frame.load = Float32Array.from(this.expanded(channels, "load", head.load, strengths, n));
     frame.number = this.take(channels, "number");
+    frame.scalars = {};
+    this.scalars.forEach(({ name, range: [low, high] = [0, 0] }, k) => {
+      const levels = this.take(channels, `scalar${k}`);
+      frame.scalars[name] = Float32Array.from(levels, (level) => (level < 0 ? NaN : low + (level / LEVELS) * (high - low)));
+    });
     frame.contacts = channels.stays ? this.pairs(channels, head, n, radius) : null;
     this.velocity = velocity;
     this.time = head.time;
@@ -139,7 +145,9 @@ export class Decoder {
 
 export function readStatic(bytes) {
   const { channels } = unpack(bytes);
-  return { radius: channels.radius.data, id: restore(channels.id), shape: channels.shape ? restore(channels.shape) : null };
+  const whole = (name) => (channels[name] ? restore(channels[name]) : null);
+  const density = channels.density ? channels.density.data : null;
+  return { radius: channels.radius.data, id: whole("id"), shape: whole("shape"), group: whole("group"), material: whole("material"), density };
 }
 
 // (n,) radius of the sphere that holds each grain

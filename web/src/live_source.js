@@ -97,6 +97,9 @@ function liveFrame(bytes, dimension, shapes) {
   frame.shape = channels.shape ? Int32Array.from(take("shape")) : null;
   frame.reach = reaches(frame.radius, frame.shape, shapes);
   if (channels.quaternion) frame.quaternion = rolled(take("quaternion"));
+  for (const name of ["group", "material", "density"]) frame[name] = channels[name] ? take(name) : null;
+  frame.scalars = {};
+  for (const name of Object.keys(channels)) if (name.startsWith("scalar ")) frame.scalars[name.slice(7)] = take(name);
   frame.contacts = null;
   if (channels.first) {
     frame.contacts = {

@@ -2,7 +2,7 @@
 
 import { sceneBox } from "./box.js";
 import { grainData, showCard } from "./card.js";
-import { QUANTITIES, rangeOf, table, tones } from "./colours.js";
+import { QUANTITIES, addSpecies, rangeOf, table, tones } from "./colours.js";
 import { fillHelp, listen } from "./keys.js";
 import { showForceLegend, showLegend } from "./legend.js";
 import { LiveSource } from "./live_source.js";
@@ -26,6 +26,7 @@ class Page {
     if ((head.codec || 1) > CODEC) throw new Error("it was written by a newer rigidgrains; write it again with this one");
     this.stage = new Stage($("stage"), head.dimension, head.gravity, head.shapes);
     document.body.classList.toggle("live", Boolean(head.live));
+    addSpecies(head.species);
     for (const name of Object.keys(QUANTITIES)) if (name !== "peculiar") $("colour").append(new Option(name));
     this.told = head.colour in QUANTITIES; // by the scene
     $("colour").value = this.told ? head.colour : head.live ? "speed" : "load";

@@ -11,7 +11,7 @@ export class PageSource {
     this.times = head.times;
     this.series = head.series;
     this.live = false;
-    this.decoder = new Decoder(head.scales, head.dimension, head.shapes);
+    this.decoder = new Decoder(head.scales, head.dimension, head.shapes, head.species);
     this.at = -1; // the frame that the decoder has just read
     this.statics = [];
     this.kept = new Map();

@@ -13,8 +13,19 @@ export function savePicture(stage, title, stamp, legend) {
   c.font = "13px system-ui, sans-serif";
   c.fillText(stamp, 18, 48);
   const foot = stage.size().height, bar = legend.querySelector("canvas");
-  c.drawImage(bar, 18, foot - 46, 220, 10);
+  if (!bar.hidden) c.drawImage(bar, 18, foot - 46, 220, 10);
   c.fillText(legend.querySelector(".label").textContent, 18, foot - 54);
+  let along = 18;
+  for (const kind of legend.querySelectorAll(".kinds span")) {
+    const ink = c.fillStyle;
+    c.fillStyle = kind.firstChild.style.background;
+    c.beginPath();
+    c.arc(along + 5, foot - 38, 5, 0, 2 * Math.PI);
+    c.fill();
+    c.fillStyle = ink;
+    c.fillText(kind.textContent, along + 15, foot - 34);
+    along += 32 + c.measureText(kind.textContent).width;
+  }
   c.font = "11px system-ui, sans-serif";
   c.textAlign = "center";
   for (const tick of legend.querySelectorAll(".ticks span")) {

@@ -39,6 +39,7 @@ def scene_facts(path: Path) -> Rows:
     import numpy as np
 
     from ..scene import load_scene
+    from ..scene.stage_mistakes import rows as stages
     from ..simulation.timestep import AutoStep
     from ..solve.choose import level_of
 
@@ -54,6 +55,7 @@ def scene_facts(path: Path) -> Rows:
         ("walls", ", ".join(wall.name for wall in bodies.all_walls) or "none"),
         *([] if bodies.cell is None else [("cell", _cell(bodies.cell))]),
         *((f"spring {one.name}", f"{one.stiffness:g} N/m on {one.grains}") for one in scene.spring),
+        *stages(scene),
         *((f"into {flow.name}", _flow(flow)) for flow in scene.inflow),
         *((f"out of {one.name}", f"back into {one.recycle}" if one.recycle else "gone") for one in scene.outlet),
         ("friction", ", ".join(f"{mu:g}" for mu in np.unique(bodies.friction))),
@@ -80,12 +82,15 @@ def trajectory_facts(path: Path) -> Rows:
     import numpy as np
 
     from ..simulation.report import outcome
+    from ..simulation.stage_end import stage_rows
     from ..trajectory.errors import reading
     from ..trajectory.reader import Trajectory
     from ..trajectory.resume import checkpoint_of
+    from ..trajectory.texts import PACKING
 
     with Trajectory(path) as trajectory, reading(path):
         last, steps, times = trajectory[-1], trajectory.steps, trajectory.times
+        packed = bool(trajectory.text(PACKING))
         size, n, contacts = path.stat().st_size, len(last), len(last.contacts)
         title = tomllib.loads(trajectory.scene).get("title")
         radius, figures = last.radius, last.figures
@@ -109,15 +114,19 @@ def trajectory_facts(path: Path) -> Rows:
                 "",
                 f"overlap {figures['mean_overlap']:.2e} mean, {figures['max_overlap']:.2e} largest (mean radii)",
             ),
-            ("checkpoint", checkpoint_of(path) or "none: the run cannot be resumed"),
+            (
+                "checkpoint",
+                checkpoint_of(path) or f"none: {'a packing to start from' if packed else 'the run cannot be resumed'}",
+            ),
         ]
         rows.append(("certificate", f"of the last frame: {_certificate(last, path)}"))
         if report := trajectory.report:
             rows += outcome(report)
             rows.append(("rigidity", str(report["rigidity"]["verdict"])))
+            rows += stage_rows(report.get("stages", []))
             rows += [("stopped", str(report["stopped"]))] * bool(report["stopped"])
             rows += [("warning", text) for text in report["warnings"]]
-        else:
+        elif not packed:
             rows.append(("state", f"not finished; rigidgrains resume {path} goes on with it"))
     return rows
 

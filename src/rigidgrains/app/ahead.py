@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import numpy as np
 
 from ..contacts.problem import ContactProblem
 from ..detect.colours import Colouring
-from ..model.columns import INV, M_N, M_T, MU, N_X, V_X
+from ..model.columns import FLAT_LEVERS, INV, LEVERS, M_N, M_T, MU, N_X, V_X
+from ..runtime.memory import new_table
 from ..solve.accelerated import AcceleratedSweeps
 from ..solve.sweeps import SolveReport
 
 
-def squeezed(contacts: int = 9) -> ContactProblem:
-    """A row of disks pressed from both ends, with its contacts in two colours."""
+def squeezed(kind: str = "friction", contacts: int = 9) -> ContactProblem:
+    """A row of disks pressed from both ends, with its contacts in two colours.
+
+    kind : friction, or lever or flat_lever for grains of other shapes, which here do not turn
+    """
+    levers = {"lever": new_table(contacts, LEVERS), "flat_lever": new_table(contacts, FLAT_LEVERS)}.get(kind)
+    if levers is not None:
+        levers.fill(0.0)
     bodies = contacts + 1
     motion = np.zeros((bodies, 8))
     motion[:, INV] = 1.0
@@ -28,16 +36,16 @@ def squeezed(contacts: int = 9) -> ContactProblem:
     colouring = Colouring.of(np.arange(contacts, dtype=np.int32), start, np.zeros(2, np.bool_))
     return ContactProblem(
         motion, pairs[even], geometry, np.zeros((contacts, 4)), 0.01, position, np.full(bodies, 0.5),
-        colouring=colouring,
+        colouring=colouring, levers=levers,
     )  # fmt: skip
 
 
-def main() -> None:
+def main(kind: str = "friction") -> None:
     """By the default: a step in motion, and one at rest."""
     solver, last = AcceleratedSweeps(), SolveReport(sweeps=0, updates=0, converged=True, mean_force=0.0)
     for step in (last, replace(last, travel=0.0)):
-        solver.for_step(step).solve(squeezed(), np.random.default_rng(0))
+        solver.for_step(step).solve(squeezed(kind), np.random.default_rng(0))
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -29,6 +29,7 @@ from ..trajectory.errors import Mismatch, TrajectoryError, WriteError, damaged
 from ..trajectory.lock import check_unlocked
 from ..trajectory.reader import Trajectory
 from ..trajectory.resume import resume
+from ..trajectory.texts import PACKING
 from ..trajectory.writer import Checkpoints, TrajectoryWriter
 from .folder import (
     PICTURE,
@@ -107,7 +108,13 @@ class Plan:
         return [REPORT, *([PICTURE] if self.picture else []), *([PLOT] if self.plot else [])]
 
     def reached(self, simulation: Simulation) -> bool:
-        """Whether the simulation is where the run shall end, or beyond."""
+        """Whether the simulation is where the run shall end, or beyond; or all its stages are over."""
+        if simulation.stages is not None and simulation.stages.over:
+            return True
+        return self.passed(simulation)
+
+    def passed(self, simulation: Simulation) -> bool:
+        """Whether its last time or step has come."""
         if self.until is not None and self.until - simulation.time <= 1e-9 * simulation.dt:
             return True
         return self.last_step is not None and self.last_step <= simulation.steps
@@ -182,6 +189,8 @@ def run_scene(
                 f"--rigid {rigid:g} counts plain sweeps; method '{scene.solver.method}' has other criteria"
             )
         simulation.solver.criterion = RigidSweeps(rigid)
+    if until is None and steps is None and simulation.stages is not None:
+        until = simulation.stages.left(0.0, simulation.dt)
     wish, last = scene.output, int(simulation.last_step(until=until, steps=steps))
     plan = Plan(
         last_step=last,
@@ -202,6 +211,8 @@ def run_scene(
     named = [*(table.file for table in scene.grains), *(table.file for table in scene.shape)]
     files = [Path(file) for file in named if file is not None]
     copies = copies_of(path, folder, files, text)
+    if file in [*copies, *(folder / source.name for source in files)]:
+        file = folder / f"{path.stem}-run{store.SUFFIX}"  # the scene starts from a file of that name
     made = [*store.outputs(file, contacts=wish.contacts), *copies, *(folder / name for name in (REPORT, PICTURE, PLOT))]
     earlier = saved_problems(folder)
     with_problems = save_problems is not None or bool(earlier)
@@ -254,6 +265,12 @@ def resume_run(
     with Trajectory(path) as trajectory:
         words = trajectory.run
         reported = reported_step(folder / REPORT, trajectory.history, trajectory.report)
+        packed = bool(trajectory.text(PACKING))
+    if packed:
+        raise TrajectoryError(
+            f"{path} is a packing, not a run: start one from it with file = {path.name!r} in [[grains]], or make a "
+            f"scene: rigidgrains import {path}"
+        )
     if not words:
         raise TrajectoryError(f"{path} was written by a program; resume it there: rigidgrains.resume({path.name!r})")
     plan = Plan.read(path, words)
@@ -263,7 +280,7 @@ def resume_run(
     simulation = resume(path)
     if until is not None or steps is not None:
         plan.set_end(simulation, until, steps)
-        if plan.reached(simulation):
+        if plan.passed(simulation):
             there = f"t = {simulation.time:g} s, step {simulation.steps:,}"
             raise TrajectoryError(f"{path}: the run is already at {there}; give a later end with --until, or --steps")
     elif plan.reached(simulation):

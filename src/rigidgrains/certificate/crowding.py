@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from . import images, surfaces
+from . import facets, images, surfaces
 from .cores import Cores, separation, signed_distance
 from .grains import PARTS, split
 from .levers import LeverLinks
@@ -20,7 +20,7 @@ Index = NDArray[np.int64]
 def overlaps(state: State) -> Overlaps:
     """All of them: parts of grains near each other, and every vertex of every grain against every wall.
 
-    A wall is met by vertices: grains are in a region that is convex at each of its walls.
+    At walls that jut out grains with sides and faces are held against facets instead.
     """
     grains = state.shapes
     assert grains is not None
@@ -34,11 +34,14 @@ def overlaps(state: State) -> Overlaps:
         number = np.arange(len(i)) - np.repeat(np.cumsum(grains.corners) - grains.corners, grains.corners)
         at, radius = grains.balls(i, number, grains.after)
         gap, _, _ = surfaces.gaps(wall, state.position[i] + at, radius)
-        deep = np.flatnonzero(gap < 0.0)
+        by_vertex = np.full(state.n, True) if wall.shape.convex else ~grains.sided
+        deep = np.flatnonzero((gap < 0.0) & by_vertex[i])
         i, pair = i[deep], np.stack([i[deep], np.full(len(deep), state.n + w)], axis=1)
         found.append(
             Overlaps(pair, np.zeros((len(deep), 3), np.int64), -gap[deep], state.radius[i], number[deep])
         )  # fmt: skip
+        if not by_vertex.all():
+            found.append(_in_facets(state, w, np.flatnonzero(~by_vertex)))
     return Overlaps(*(np.concatenate([getattr(part, name) for part in found]) for name in vars(found[0])))
 
 
@@ -51,8 +54,10 @@ def missing(found: Overlaps, links: LeverLinks) -> Check:
     state = links.state
     bodies, feature = state.n + len(state.walls), keys(state)
     a, b, _, _ = split(feature[:, 1], state.dimension)
-    between = links.j < state.n
-    listed = np.stack([feature[:, 0], np.where(between, a * PARTS + b, feature[:, 1])], axis=1)
+    name = np.where(links.j < state.n, a * PARTS + b, feature[:, 1])
+    for _, some in links.at_facets:  # of facets side by side only the one that is nearer is listed
+        name[some] = a[some] * PARTS
+    listed = np.stack([feature[:, 0], name], axis=1)
     image = state.frame.contacts.image
     pair = images.keys(found.pair, None if image is None else found.image, bodies)
     mine = np.stack([pair, _same_way(found, state)], axis=1)
@@ -98,6 +103,29 @@ def _between(state: State, i: Index, j: Index, image: Index, away: Array) -> Ove
     i, j = i[row], j[row]
     smaller = np.minimum(state.radius[i], state.radius[j])
     return Overlaps(np.stack([i, j], axis=1), image[row], np.concatenate(depths), smaller, name)
+
+
+def _in_facets(state: State, w: int, which: Index) -> Overlaps:
+    """Parts of some grains that overlap with a wall that juts out."""
+    grains, wall = state.shapes, state.walls[w]
+    assert grains is not None
+    part, count = facets.parts_of(wall.shape, state.dimension, float(state.extent.max()))
+    gap, _, _ = surfaces.gaps(wall, state.position[which], state.extent[which] + wall.shape.off)
+    which = which[gap < 0.0]
+    found: list[tuple[Index, Array, int]] = []
+    for s in np.unique(grains.shape[which]).tolist():
+        i = which[grains.shape[which] == s]
+        for p, number in np.ndindex(len(grains.parts[s]), count):
+            a = cores_of(grains, i, p, grains.after)
+            b = facets.cores_at(wall, part, number, state.position[i], state.dimension)
+            near = _candidates(a, b)
+            depth = (a.radius + b.radius)[near] - signed_distance(a.some(near), b.some(near))
+            found.append((i[near[depth > 0.0]], depth[depth > 0.0], p))
+    i = np.concatenate([np.zeros(0, np.int64), *(rows for rows, _, _ in found)])
+    name = np.concatenate([np.zeros(0, np.int64), *(np.full(len(rows), p * PARTS) for rows, _, p in found)])
+    depth = np.concatenate([np.zeros(0), *(depth for _, depth, _ in found)])
+    pair = np.stack([i, np.full(len(i), state.n + w)], axis=1)
+    return Overlaps(pair, np.zeros((len(i), 3), np.int64), depth, state.radius[i], name)
 
 
 def _candidates(a: Cores, b: Cores) -> Index:

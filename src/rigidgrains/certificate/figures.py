@@ -39,6 +39,9 @@ def of_state(compare: Comparison) -> None:
     pulls = [state.mass[:, None] * state.gravity, state.force]
     if state.frame.spring_force is not None:  # springs have an energy of their own
         pulls.append(-np.asarray(state.frame.spring_force, dtype=float))
+    for name in ("user_force", "guide_force"):  # that have none
+        if (part := state.frame.column(name)) is not None:
+            pulls.append(-np.asarray(part, dtype=float))
     potential = -float((sum(pulls) * state.unwrapped).sum())
     magnitude = sum(float(np.abs(pull * state.unwrapped).sum()) for pull in pulls)  # they may cancel
     for wall in state.walls:

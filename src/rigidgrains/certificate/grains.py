@@ -79,7 +79,8 @@ class Grains:
         """
         across = _cross_matrices(lever) @ self.before[which]
         turns = (across / self.moments[which][:, None, :]) @ np.swapaxes(across, 1, 2)
-        return np.asarray(np.eye(3) / self.state.mass[which][:, None, None] + turns)
+        moved = np.eye(3) / self.state.mass[which][:, None, None] + turns
+        return np.asarray(np.where(self.state.told[which][:, None, None], 0.0, moved))
 
     def vertices(self, which: Index, part: Part, turned: Array) -> Array:
         """(m, k, 3) m, vertices of one part of some grains of one shape, from their centres."""
@@ -100,6 +101,11 @@ class Grains:
             place[some] = self.scale[i][:, None] * np.einsum("mab,mb->ma", turned[i], every[v])
             radius[some] = self.scale[i] * round_by[v]
         return place, radius
+
+    @cached_property
+    def sided(self) -> NDArray[np.bool_]:
+        """(n,) True for grains that meet the facets of walls that jut out: some core is more than a point."""
+        return np.array([any(len(part.vertices) > 1 for part in parts) for parts in self.parts])[self.shape]
 
     @cached_property
     def corners(self) -> Index:

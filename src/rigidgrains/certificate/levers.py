@@ -5,10 +5,12 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import surfaces
-from .grains import Grains
-from .links import Index, Links
+from .facets import turning
+from .grains import WITHIN, Grains
+from .links import Index, Links, reciprocal
 from .state import Array, State, cross, dot, guided, length
 
 
@@ -75,7 +77,7 @@ class LeverLinks(Links):
     @cached_property
     def m_n(self) -> Array:
         """(c,) kg, Eq. (m-n)."""
-        return np.asarray(1.0 / np.einsum("ca,cab,cb->c", self.normal, self.w, self.normal))
+        return reciprocal(np.einsum("ca,cab,cb->c", self.normal, self.w, self.normal))
 
     @cached_property
     def m_t(self) -> Array:
@@ -83,10 +85,10 @@ class LeverLinks(Links):
         along = np.eye(3) - self.normal[:, :, None] * self.normal[:, None, :]
         block = along @ self.w @ along
         if self.state.dimension == 2:
-            return np.asarray(1.0 / np.trace(block[:, :2, :2], axis1=1, axis2=2))
+            return reciprocal(np.trace(block[:, :2, :2], axis1=1, axis2=2))
         # one eigenvalue is 0, along n: the larger of the other two by their sum and the sum of their squares
         total, squares = np.trace(block, axis1=1, axis2=2), (block * block).sum(axis=(1, 2))
-        return np.asarray(2.0 / (total + np.sqrt(np.maximum(2.0 * squares - total * total, 0.0))))
+        return reciprocal(0.5 * (total + np.sqrt(np.maximum(2.0 * squares - total * total, 0.0))))
 
     @cached_property
     def moved(self) -> Array:
@@ -99,6 +101,26 @@ class LeverLinks(Links):
         state = self.state
         return np.asarray(state.extent + state.graininess / state.rounding * state.coordinate[: state.n])
 
+    @cached_property
+    def at_vertices(self) -> list[tuple[int, Index]]:
+        """Each wall with the contacts of rounded vertices, by the law of the wall."""
+        return [(w, some[~self._facing[some]]) for w, some in self.at_wall]
+
+    @cached_property
+    def at_facets(self) -> list[tuple[int, Index]]:
+        """Each wall with the contacts of sides and faces at its facets."""
+        return [(w, some[self._facing[some]]) for w, some in self.at_wall if self._facing[some].any()]
+
+    @cached_property
+    def _facing(self) -> NDArray[np.bool_]:
+        feature = self.state.frame.contacts.feature
+        return np.zeros(len(self), bool) if feature is None else np.asarray(feature, np.int64) >= WITHIN
+
+    def extents(self, rows: Index) -> Array:
+        """(m,) m, of both bodies of some contacts, added up; walls are where they are."""
+        extent = np.append(self.state.extent, np.zeros(len(self.state.walls)))
+        return np.asarray(extent[self.i[rows]] + extent[self.j[rows]])
+
     def may_sink(self) -> Array:
         """(c,) m, how much a gap may close at second order of the step as bodies turn; at walls `_bend` tells it.
 
@@ -110,6 +132,11 @@ class LeverLinks(Links):
         out = np.zeros(len(self))
         reach = state.extent[i] + state.extent[j]
         out[rows] = (turn[i] + turn[j]) * (state.dt * length(v) + (turn[i] + turn[j]) * reach)
+        for w, some in self.at_facets:
+            i = self.i[some]
+            both = turn[i] + state.dt * float(length(turning(state.walls[w])[None])[0])
+            v = self.velocity_by(state.free_velocity, state.free_spin, self.surface_velocity, state.flow.begun)[some]
+            out[some] = both * (state.dt * length(v) + both * state.extent[i])
         return out
 
     def balls(self, some: Index) -> tuple[Array, Array]:
@@ -119,7 +146,15 @@ class LeverLinks(Links):
         return self.shapes.balls(self.i[some], np.asarray(feature, np.int64)[some], self.shapes.before)
 
     def _bend(self, w: int, some: Index) -> Array:
-        """(m,) m <= 0, how much a vertex that keeps to the wall's normal motion would sink into it within the step."""
+        """(m,) m <= 0, how much a vertex that keeps to the wall's normal motion would sink into it within the step.
+
+        At facets `may_sink` tells it.
+        """
+        out, some_at = np.zeros(len(some)), np.flatnonzero(~self._facing[some])
+        out[some_at] = self._bend_vertices(w, some[some_at])
+        return out
+
+    def _bend_vertices(self, w: int, some: Index) -> Array:
         state, i, n = self.state, self.i[some], self.normal[some]
         place, radius = self.balls(some)
         free, spin = state.free_velocity[i], state.free_spin[i]

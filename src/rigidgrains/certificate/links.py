@@ -125,9 +125,9 @@ class Links:
                 push = state.dt * (wall.load / wall.mass + float(state.gravity @ n))
                 surface[some] = np.asarray(state.frame.wall_velocity_before[w], dtype=float) + push * n
         free, pull = state.free_velocity.copy(), state.dt * self.attraction[:, None] * self.normal
-        np.add.at(free, self.i, pull / state.mass[self.i, None])
+        np.add.at(free, self.i, pull * state.mobility[self.i, None])
         pairs = self.between_grains
-        np.add.at(free, self.j[pairs], -pull[pairs] / state.mass[self.j[pairs], None])
+        np.add.at(free, self.j[pairs], -pull[pairs] * state.mobility[self.j[pairs], None])
         for w, some in self.at_wall:
             if guided(state.walls[w]):
                 surface[some] -= pull[some].sum(axis=0) / state.walls[w].mass
@@ -163,15 +163,15 @@ class Links:
     def m_n(self) -> Array:
         """(c,) kg, Eq. (m-n)."""
         state = self.state
-        inverse = np.append(1.0 / state.mass, [1.0 / wall.mass for wall in state.walls])
-        return 1.0 / (inverse[self.i] + inverse[self.j] + self.give)
+        inverse = np.append(state.mobility, [1.0 / wall.mass for wall in state.walls])
+        return reciprocal(inverse[self.i] + inverse[self.j] + self.give)
 
     @cached_property
     def m_t(self) -> Array:
         """(c,) kg, Eq. (m-t): a piston does not give way sideways."""
         state = self.state
-        inverse = np.append((1.0 + 1.0 / state.inertia_share) / state.mass, np.zeros(len(state.walls)))
-        return 1.0 / (inverse[self.i] + inverse[self.j] + self.give)
+        inverse = np.append((1.0 + 1.0 / state.inertia_share) * state.mobility, np.zeros(len(state.walls)))
+        return reciprocal(inverse[self.i] + inverse[self.j] + self.give)
 
     @cached_property
     def give(self) -> Array:
@@ -227,8 +227,8 @@ class Links:
     @cached_property
     def inertia(self) -> Array:
         """(c,) kg m^2, that rolling and twisting meet: 1/(1/I_i + 1/I_j); walls do not turn."""
-        inverse = np.append(1.0 / self.state.inertia, np.zeros(len(self.state.walls)))
-        return 1.0 / (inverse[self.i] + inverse[self.j])
+        inverse = np.append(np.where(self.state.told, 0.0, 1.0 / self.state.inertia), np.zeros(len(self.state.walls)))
+        return reciprocal(inverse[self.i] + inverse[self.j])
 
     @cached_property
     def resisted(self) -> Array:
@@ -305,3 +305,8 @@ class Links:
     def magnitude(self) -> Array:
         """(c,) N, the numbers that a force asked for is made of, added up: rounding is relative to this."""
         return self.size + self.attraction + self.m_n / self.state.dt * self.speed
+
+
+def reciprocal(inverse: Array) -> Array:
+    """1/x; next to nothing where both bodies move as they are told, as the engine has it."""
+    return np.asarray(1.0 / np.where(inverse > 0.0, inverse, 1e60))

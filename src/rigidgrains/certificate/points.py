@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import images, surfaces
+from . import facets, images, surfaces
 from .cores import Cores, deepest, edges_of, separation, to_edges, to_feature, to_surface, to_vertices
-from .grains import PARTS, VERTEX, Grains, rotation_vectors, split, swapped
+from .grains import PARTS, VERTEX, WITHIN, Grains, rotation_vectors, split, swapped
 from .levers import LeverLinks
 from .links import Index
 from .state import Array, State, length, size
@@ -18,6 +18,7 @@ from .verdict import Check, counted, worst_of
 SLACK = 1e-11  # of the size: what detection leaves open, a few times over
 ASIDE = 0.03  # of the rounding, by which ends of edges that lean or cross at an angle are farther from their vertices
 EXACT = 1e-8  # of the size: in 2D ends of sides that are nearer to each other are one
+SAME_WAY = 1e-4  # of normals of two facets of a wall that tell the same
 NAMED = 2e-3  # of the size: corners next to each other take one name
 
 
@@ -41,7 +42,8 @@ def cores_of(grains: Grains, which: Index, number: int, turned: Array) -> Cores:
 
 
 def couples(links: LeverLinks) -> Iterator[Couple]:
-    """All contacts between grains, by shapes and parts."""
+    """All contacts between grains, by shapes and parts, and those of sides and faces of grains with facets of walls."""
+    yield from _at_facets(links)
     grains, rows = links.shapes, links.between_grains
     if not rows.size:
         return
@@ -53,6 +55,21 @@ def couples(links: LeverLinks) -> Iterator[Couple]:
         some = rows[kind.ravel() == k]
         other = cores_of(grains, links.j[some], b, grains.before).shifted(links.branch[some])
         yield Couple(some, cores_of(grains, links.i[some], a, grains.before), other)
+
+
+def _at_facets(links: LeverLinks) -> Iterator[Couple]:
+    state, grains = links.state, links.shapes
+    own, facet, _, _ = split(features(state), state.dimension)
+    for w, some in links.at_facets:
+        wall = state.walls_before[w]
+        part, _ = facets.parts_of(wall.shape, state.dimension, float(state.extent.max()))
+        kinds = np.stack([grains.shape[links.i[some]], own[some], facet[some]], axis=1)
+        each, kind = np.unique(kinds, axis=0, return_inverse=True)
+        for k, (_, a, number) in enumerate(each.tolist()):
+            rows = some[kind.ravel() == k]
+            i = links.i[rows]
+            other = facets.cores_at(wall, part, number - 1, state.start[i], state.dimension)
+            yield Couple(rows, cores_of(grains, i, a, grains.before), other)
 
 
 def features(state: State) -> Index:
@@ -78,11 +95,21 @@ def unknown_names(state: State) -> list[str]:
     wall = j >= state.n
     parts = np.array([len(parts) for parts in grains.parts])[grains.shape]
     a, b, code_a, code_b = split(feature, state.dimension)
+    facet = wall & (feature >= WITHIN)
     strange = np.where(wall, feature >= grains.corners[i], (a >= parts[i]) | (b >= parts[np.where(wall, 0, j)]))
-    strange |= feature < 0
-    for c in np.flatnonzero(~wall & ~strange):
-        for body, part, code in ((i[c], a[c], code_a[c]), (j[c], b[c], code_b[c])):
-            vertices = len(grains.parts[grains.shape[body]][part].vertices)
+    strange = np.where(facet, a >= parts[i], strange) | (feature < 0)
+    for c in np.flatnonzero((facet | ~wall) & ~strange):
+        if facet[c]:
+            surface = state.walls[j[c] - state.n]
+            if surface.shape.convex or not grains.sided[i[c]]:
+                strange[c] = True
+                continue
+            other, count = facets.parts_of(surface.shape, state.dimension, float(state.extent.max()))
+            strange[c] |= not 1 <= b[c] <= count
+        else:
+            other = grains.parts[grains.shape[j[c]]][b[c]]
+        for body, code in ((grains.parts[grains.shape[i[c]]][a[c]], code_a[c]), (other, code_b[c])):
+            vertices = len(body.vertices)
             named = [code] if state.dimension == 2 else [v - 1 for v in divmod(int(code), VERTEX) if v]
             strange[c] |= any(v >= vertices for v in named)
     told = "which its bodies have not"
@@ -121,7 +148,7 @@ def geometry(links: LeverLinks) -> Check:
     least = _least(links)
     for couple in couples(links):
         _couple(links, couple, least, miss, slack)
-    for w, some in links.at_wall:
+    for w, some in links.at_vertices:
         if not some.size:
             continue
         place, radius = links.balls(some)
@@ -148,7 +175,7 @@ def geometry(links: LeverLinks) -> Check:
 def _couple(links: LeverLinks, couple: Couple, least: Index, miss: Misses, slack: Array) -> None:
     rows, a, b = couple.rows, couple.a, couple.b
     n, gap, both = links.normal[rows], links.gap[rows], a.radius + b.radius
-    extent = links.state.extent[links.i[rows]] + links.state.extent[links.j[rows]]
+    extent = links.extents(rows)
     apart = separation(a, b, n[:, None])[:, 0]
     first = least[rows] == rows
     miss.gap[rows] = np.where(first, np.abs(apart - both - gap), np.maximum(apart - both - gap, 0.0))
@@ -207,12 +234,26 @@ def _least(links: LeverLinks) -> Index:
     key = keys(links.state)
     a, b, _, _ = split(key[:, 1], links.state.dimension)
     kind = np.stack([key[:, 0], np.where(links.j < links.state.n, a * PARTS + b, key[:, 1])], axis=1)
+    for _, some in links.at_facets:  # facets that tell the same count as one
+        kind[some, 1] = some
+        for _, rows in _together(np.stack([links.i[some], a[some]], axis=1)):
+            for k, row in enumerate(some[rows]):
+                same = length(links.normal[some[rows[:k]]] - links.normal[row]) < SAME_WAY
+                if same.any():
+                    kind[row, 1] = kind[some[rows[:k]][same][0], 1]
     _, group = np.unique(kind, axis=0, return_inverse=True)
     group = group.ravel()
     order = np.lexsort((links.gap, group))
     first = np.concatenate([[True], group[order][1:] != group[order][:-1]]) if len(order) else np.zeros(0, bool)
     lead = order[np.flatnonzero(first)]
     return np.asarray(lead[group])
+
+
+def _together(keys: Index) -> Iterator[tuple[int, Index]]:
+    """Rows with the same keys (m, 2)."""
+    _, group = np.unique(keys, axis=0, return_inverse=True)
+    order = np.argsort(group.ravel(), kind="stable")
+    yield from enumerate(np.split(order, np.flatnonzero(np.diff(group.ravel()[order])) + 1) if len(order) else [])
 
 
 def names(links: LeverLinks) -> Check:
@@ -230,7 +271,7 @@ def names(links: LeverLinks) -> Check:
         if state.dimension == 2:  # and one of the two sides ends here
             at_a = _named(couple.a, code_a, code_a, on_a, in_a)
             far = np.maximum(far, np.minimum(at_a, _named(couple.b, code_b, code_b, on_b, in_b)))
-        extent = state.extent[links.i[rows]] + state.extent[links.j[rows]]
+        extent = links.extents(rows)
         noise = state.rounding * (state.coordinate[links.i[rows]] + state.coordinate[links.j[rows]])
         most = (NAMED if state.dimension == 3 else EXACT) * extent + noise
         faults += [

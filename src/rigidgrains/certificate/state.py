@@ -27,6 +27,7 @@ class State:
     velocity : (n, 3) m/s, about the flow of a cell that deforms
     cell : (3, 3) m, rows are the vectors of the periodic cell, with its origin and directions; None without one
     rounding : relative error accepted in laws that hold to rounding; graininess : relative error of stored numbers
+    told : (n,) True for grains that move as prescribed: no force moves them
     shapes : of the grains, None where all are disks or spheres; extent : (n,) m, the farthest point from each centre
     """
 
@@ -40,6 +41,8 @@ class State:
         self.radius, self.mass, self.force = _double(frame.radius), _double(frame.mass), _double(frame.external_force)
         self.torque = np.zeros((self.n, 3)) if frame.external_torque is None else _double(frame.external_torque)
         self.gravity = _double(frame.gravity)
+        told = frame.column("guided")
+        self.told = np.zeros(self.n, np.bool_) if told is None else told > 0
         self.inertia_share = 0.5 if frame.dimension == 2 else 0.4
         self.walls: list[Wall] = frame.walls
         self.wall_velocity = _double(frame.wall_velocity)
@@ -49,6 +52,11 @@ class State:
         self.flow = Flow(self)
         self.shapes = None if frame.catalogue is None else Grains(self)
         self.extent = self.radius if self.shapes is None else self.shapes.size
+
+    @cached_property
+    def mobility(self) -> Array:
+        """(n,) 1/kg, 1/m; 0 for grains that move as prescribed."""
+        return np.where(self.told, 0.0, 1.0 / self.mass)
 
     @cached_property
     def inertia(self) -> Array:
@@ -106,14 +114,17 @@ class State:
     def free_velocity(self) -> Array:
         """(n, 3) m/s, without contacts, Eq. (discr-free-veloc)."""
         pushed = self.velocity_before + self.dt * (self.gravity + self.force / self.mass[:, None])
-        return self.flow.carried(pushed, self.dt)
+        free = self.flow.carried(pushed, self.dt)
+        return np.where(self.told[:, None], self.velocity, free) if self.told.any() else free
 
     @cached_property
     def free_spin(self) -> Array:
         """(n, 3) rad/s, without contacts."""
         if self.shapes is not None:
-            return self.shapes.spin(self.turning_before + self.dt * self.torque, self.shapes.before)
-        return np.asarray(self.spin_before + self.dt * self.torque / self.inertia[:, None])
+            free = self.shapes.spin(self.turning_before + self.dt * self.torque, self.shapes.before)
+        else:
+            free = np.asarray(self.spin_before + self.dt * self.torque / self.inertia[:, None])
+        return np.where(self.told[:, None], self.solved_spin, free) if self.told.any() else free
 
     @cached_property
     def weight(self) -> Array:

@@ -8,10 +8,24 @@ import sys
 
 from cyclopts import CycloptsError
 
-from . import about, check, compare, export, files, page, pictures, run, solve, study
+from . import about, check, compare, edit, export, files, page, pictures, run, solve, study
 from .words import BAD_INPUT, app, fail, notices, refuse, use_threads
 
-__all__ = ["about", "app", "check", "compare", "export", "files", "main", "page", "pictures", "run", "solve", "study"]
+__all__ = [
+    "about",
+    "app",
+    "check",
+    "compare",
+    "edit",
+    "export",
+    "files",
+    "main",
+    "page",
+    "pictures",
+    "run",
+    "solve",
+    "study",
+]
 
 GARBAGE = 10_000  # objects between two searches for garbage: imports make 300,000, and none of them is
 

@@ -1,4 +1,4 @@
-"""Commands that tell: info, bench, reproduce."""
+"""Commands that tell: info, doctor, bench, reproduce."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from .words import Switch, Threads, app, out, print_rows, refuse, use_threads
+from .words import Switch, Threads, app, err, out, plain, print_rows, refuse, use_threads
 
 
 @app.command
@@ -30,6 +30,33 @@ def info(file: Path | None = None, /) -> None:
         print_rows(trajectory_facts(file) if file.suffix == ".vtkhdf" else scene_facts(file))
     except (SceneError, ValueError) as problem:
         refuse(str(problem))
+
+
+@app.command
+def doctor(*, run: Switch = False) -> None:
+    """Say what this installation has, what is missing, and how to get it. Paste it into a report of a fault.
+
+    Exit code 1 if something that is needed is missing or does not work.
+
+    Parameters
+    ----------
+    run
+        Also compute: settle two grains and hold them against the laws.
+    """
+    from ..app.doctor import examine, try_out
+
+    found = examine()
+    if run and not found.problems:
+        try:
+            found.rows.append(("try-out", try_out()))
+        except Exception as problem:  # whatever is broken here
+            found.problems.append(f"the try-out failed: {type(problem).__name__}: {problem}")
+    print_rows(found.rows)
+    for told in found.problems:
+        err.print(f"[bold red]problem[/] {plain(told)}", soft_wrap=True)
+    if found.problems:
+        sys.exit(1)
+    out.print("all that is needed is here")
 
 
 @app.command

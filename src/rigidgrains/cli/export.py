@@ -18,6 +18,7 @@ def export(
     *,
     to: str,
     frame: Dashed = "all",
+    every: Whole = None,
     output: OutputPath = None,
     force: Switch = False,
 ) -> None:
@@ -28,9 +29,12 @@ def export(
     file
         A trajectory, NAME.vtkhdf.
     to
-        gsd (HOOMD-blue, OVITO), lammps (dump), extxyz (ASE, OVITO), csv, vtu (ParaView), stl or obj (surfaces).
+        gsd (HOOMD-blue, OVITO), lammps (dump), lammps-data (one frame, for read_data), extxyz (ASE, OVITO), csv, vtu
+        (ParaView), stl or obj (surfaces).
     frame
         Number of a frame, `last` or `all`.
+    every
+        Take one frame in so many. Default: all.
     output
         File or folder to make. Default: named after the trajectory, beside it.
     force
@@ -39,10 +43,14 @@ def export(
     from .. import formats
 
     which = frame_number(frame, "last", "all")
+    if every is not None and every < 1:
+        refuse(f"--every {every} cannot be; take one frame in 1 or more")
     notes: list[str] = []
     try:
         with Waiting("frames") as waiting:
-            made = formats.export(file, to, output, which, force=force, tell=waiting.tell, note=notes.append)
+            made = formats.export(
+                file, to, output, which, every=every or 1, force=force, tell=waiting.tell, note=notes.append
+            )
     except ValueError as problem:
         refuse(str(problem))
     out.print(f"written to [bold]{plain(made)}[/]" + ("/" if made.is_dir() else ""))
@@ -60,6 +68,8 @@ def import_(
     density: float | None = None,
     dimension: Whole = None,
     overlap: float | None = None,
+    radius: float | None = None,
+    periodic: str = "",
     force: Switch = False,
 ) -> None:
     """Make a scene that starts from the grains of a file of another program.
@@ -67,7 +77,7 @@ def import_(
     Parameters
     ----------
     file
-        LAMMPS dump, extended XYZ, CSV or GSD with positions and radii, or a trajectory.
+        LAMMPS dump or data file, extended XYZ, CSV or GSD with positions and radii, or a trajectory.
     output
         Scene to write. Default: NAME.toml in this folder.
     frame
@@ -78,6 +88,10 @@ def import_(
         2 for disks, 3 for spheres. Default: 2 if all z are equal.
     overlap
         Overlap to allow, as a share of the smaller radius. Default: 0.05.
+    radius
+        Radius (m) of all grains, for files that have none.
+    periodic
+        Directions along which the box of a LAMMPS data file is periodic, `xy` for instance.
     force
         Overwrite a scene of that name.
     """
@@ -87,14 +101,22 @@ def import_(
         ("density", density, density is None or density > 0.0),
         ("dimension", dimension, dimension in (None, 2, 3)),
         ("overlap", overlap, overlap is None or 0.0 <= overlap <= 1.0),
+        ("radius", radius, radius is None or 0.0 < radius < float("inf")),
+        ("periodic", periodic, set(periodic) <= set("xyz")),
     ):
         if not good:
-            wanted = {"density": "a positive number", "dimension": "2 or 3", "overlap": "a number from 0 to 1"}[name]
+            wanted = {
+                "density": "a positive number", "dimension": "2 or 3", "overlap": "a number from 0 to 1",
+                "radius": "a positive number", "periodic": "letters of x, y and z",
+            }[name]  # fmt: skip
             refuse(f"--{name} {value} cannot be; give {wanted}")
     which = None if frame is None else frame_number(frame, "last")
     path = output or Path(f"{file.stem}.toml")
     try:
-        state = start_scene(file, path, frame=which, density=density, dimension=dimension, overlap=overlap, force=force)
+        state = start_scene(
+            file, path, frame=which, density=density, dimension=dimension, overlap=overlap, radius=radius,
+            periodic=periodic, force=force,
+        )  # fmt: skip
     except ValueError as problem:
         refuse(str(problem))
     out.print(f"{plain(path)} written, {len(state.radius)} grains. Run it: [bold]rigidgrains run {plain(path)}[/]")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from ..runtime.signals import STOPPING
 from .words import Dashed, OutputPath, Switch, app, err, frame_number, one_line, out, plain, refuse
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def render(
         Number of the frame, counted from 0 (-1 is the last); `last`; or `all` for a folder of pictures.
     colour
         What the colour of a grain shows: load, radius, speed, peculiar (speed about the flow of a cell), rotation,
-        contacts, id or status.
+        contacts, id, status, group, material, density, or the name of a scalar.
     forces
         Draw the contact forces, as lines or tubes whose width follows the force.
     size
@@ -101,7 +102,7 @@ def video(
         Take each so manyth frame of the trajectory.
     colour
         What the colour of a grain shows: load, radius, speed, peculiar (speed about the flow of a cell), rotation,
-        contacts, id or status.
+        contacts, id, status, group, material, density, or the name of a scalar.
     forces
         Draw the contact forces, as lines or tubes whose width follows the force.
     size
@@ -257,7 +258,7 @@ def _bar(word: str) -> Iterator[Callable[[int, int], None]]:
         bar.start()
         bar.update(task, completed=done, total=total)
 
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, ask) for number in STOPPING}
     try:
         yield tell
     finally:

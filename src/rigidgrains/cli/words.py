@@ -47,6 +47,10 @@ app = App(
     error_console=err,
 )
 
+app.register_install_completion_command(
+    help="Complete commands and options in your shell: bash, zsh, fish or PowerShell."
+)
+
 
 def whole(kind: object, tokens: Sequence[Token]) -> int:
     """A whole number: 2.5 steps are a mistake, not two."""

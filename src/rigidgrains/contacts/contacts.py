@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..detect.candidates import Candidates, PairCandidates
 from ..detect.colours import COLOURS, Colouring
+from ..detect.near_walls import NearWalls
 from ..detect.neighbours import Neighbours
 from ..detect.pairs import PairList, rows_in_tile
 from ..laws.rows import Rows, arrange
@@ -30,10 +31,10 @@ from ..model.columns import (
     V,
 )  # fmt: skip
 from ..runtime.memory import ROOM, Workspace, copy_rows, new_table, on_lines
-from ..runtime.threads import in_parts
+from ..runtime.threads import spread
 from .laws import AppliedLaws
 from .problem import ContactProblem
-from .rows import bring_over, deepest, fill_pairs, fill_wall
+from .rows import bring_over, deepest, fill_pairs, fill_walls
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
@@ -112,11 +113,13 @@ class Contacts(ContactColumns):
     def problem(self, bodies: Bodies, dt: float, before: Array | None = None) -> ContactProblem:
         """The arrays a solver works on."""
         edges = None if bodies.cell is None else np.where(bodies.cell.periodic, np.diag(bodies.cell.vectors), np.inf)
-        return ContactProblem(
+        problem = ContactProblem(
             bodies.motion, self.pairs, self.geometry, self.forces, dt, bodies.position, bodies.radius, self.extra,
             self.colouring, self.branch, bodies.flow, edges, before, levers=self.levers, lever=self.lever,
             work=self._work,
         )  # fmt: skip
+        problem.mean_radius = bodies.mean_radius
+        return problem
 
     def law_columns(self, bodies: Bodies, count: int) -> dict[str, Array]:
         """What laws beyond plain friction have written into the first rows.
@@ -137,7 +140,13 @@ class Contacts(ContactColumns):
     def deepest(self) -> float:
         """m, the largest overlap at the beginning of the step."""
         geometry = self.geometry
-        return float(max(in_parts(lambda first, last: deepest(first, last, geometry), self.count)))
+        return float(max(spread(deepest, self.count, geometry)))
+
+    def begin_with(self, forces: Array, *points: Any) -> None:
+        """Forces (c, 4) of an earlier run, in rows that the lists refer to; points : of other shapes alone."""
+        self._forces, self.memory = on_lines(forces), np.zeros((len(forces), 0))
+        for column in carried_columns():
+            setattr(self, column.place, column.make(len(forces)))
 
     def keep(self) -> None:
         """Remember the forces that the sweeps of this step begin with."""
@@ -185,7 +194,7 @@ class Contacts(ContactColumns):
         slack : overlap, over the mean radius, that is left alone
         before : (bodies, 6) v and s at the beginning of the step, for laws that ask; the present ones if absent
         """
-        part, left = removed_part(gap), slack * float(bodies.radius.mean()) if slack else 0.0
+        part, left = removed_part(gap), slack * bodies.mean_radius if slack else 0.0
         listed = neighbours.pairs
         self._carry_over(bodies, listed, candidates)
         what = (
@@ -193,17 +202,9 @@ class Contacts(ContactColumns):
             bodies.motion, bodies.material, bodies.friction, part, left, self._pairs, self._image, self._geometry,
             self._forces,
         )  # fmt: skip
-        in_parts(lambda begin, end: fill_pairs(begin, end, *what), bodies.count, weight=4)
+        spread(fill_pairs, bodies.count, *what, weight=4)
         self._image[candidates.pairs.count : self.count] = 0
-        self._elements = bodies.rows
-        for w, (near, rows) in enumerate(zip(candidates.walls, self.wall_rows)):
-            wall = bodies.walls[w]
-            turning = wall.drive.rotates
-            body, stride = (self._place_elements(bodies, near.velocity), 1) if turning else (bodies.count + w, 0)
-            fill_wall(
-                near.grains, body, stride, near.gap, near.sink, near.normal, bodies.motion, bodies.material,
-                bodies.friction[wall.material], part, left, self._pairs[rows], self._geometry[rows], self._forces[rows],
-            )  # fmt: skip
+        self._fill_walls(bodies, candidates.walls, slice(candidates.pairs.count, self.count), part, left)
         self.colouring = self._colours(bodies, candidates.pairs) if candidates.coloured else None
         if bodies.flows:
             self._join(bodies)
@@ -223,13 +224,12 @@ class Contacts(ContactColumns):
             self._pairs, self._geometry = np.empty((room, 2), np.int32), new_table(room, 8)
             self._image = np.empty(room, np.int8)
         candidates.pairs.number(listed, self._pairs)
-        self.wall_rows, end = [], candidates.pairs.count
-        for near in candidates.walls:
-            self.wall_rows.append(slice(end, end + len(near.grains)))
-            end += len(near.grains)
-            self._pairs[self.wall_rows[-1], 0] = near.last
+        between, near = candidates.pairs.count, candidates.walls
+        ends = (between + near.start).tolist()
+        self.wall_rows = [slice(*ends[w : w + 2]) for w in range(len(bodies.walls))]
+        self._pairs[between : self.count, 0] = near.last
         what = self._pairs, self._forces, self._geometry
-        in_parts(lambda begin, end: bring_over(begin, end, *what), self.count)
+        spread(bring_over, self.count, *what)
         extended = any(law.extended for law in bodies.laws)
         width, had = WITH_TORQUE if extended else WITHOUT, self._forces.shape[1]
         if self.count > len(self._forces) or had != width:
@@ -243,6 +243,20 @@ class Contacts(ContactColumns):
         for column in carried_columns():
             rows = column.carry_over(getattr(self, column.place), self._pairs[: self.count, 0])
             setattr(self, column.place, rows)
+
+    def _fill_walls(self, bodies: Bodies, near: NearWalls, rows: slice, part: float, left: float) -> None:
+        """The rows of walls: every contact of a wall with the same body, or each with its own surface element."""
+        n, walls, self._elements = bodies.count, bodies.walls, bodies.rows
+        if not walls:
+            return
+        body, turning = np.arange(n, n + len(walls)), np.array([wall.drive.rotates for wall in walls], np.bool_)
+        for w in np.flatnonzero(turning) if turning.any() else ():
+            body[w] = self._place_elements(bodies, near.velocity[near.of(int(w))])
+        material = np.array([wall.material for wall in walls], np.int64)
+        fill_walls(
+            near.start, near.grains, body, turning, material, near.gap, near.sink, near.normal, bodies.motion,
+            bodies.material, bodies.friction, part, left, self._pairs[rows], self._geometry[rows], self._forces[rows],
+        )  # fmt: skip
 
     def _remember(self, width: int) -> None:
         """(c, width) what laws remember of each contact; zeros for new ones."""
@@ -261,7 +275,7 @@ class Contacts(ContactColumns):
         np.cumsum(start, out=start)
         alone[COLOURS] = True
         alone[colours:] = [wall.guided for wall in walls]
-        if gives_way(bodies.flow):
+        if bodies.flows and gives_way(bodies.flow):
             alone[:] = True
         if self.count > len(self._numbers):
             self._numbers = np.arange(len(self._pairs), dtype=np.int32)
@@ -315,4 +329,4 @@ def removed_part(gap: str | float) -> float:
 
 def gives_way(flow: Array) -> bool:
     """True when every force moves the cell: then no two contacts are free of each other."""
-    return bool((flow[:, MOBILITY] != 0.0).any())
+    return bool(flow[:, MOBILITY].any())

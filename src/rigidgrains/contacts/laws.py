@@ -6,6 +6,7 @@ from ..laws.rows import Rows, check_rows
 from ..model.law import Law, Ledger
 
 OURS = f"{__name__.partition('.')[0]}.laws."  # where laws live of which it is known what they write
+NO_ENERGY = Ledger()
 
 
 class AppliedLaws:
@@ -15,7 +16,7 @@ class AppliedLaws:
     """
 
     def __init__(self) -> None:
-        self.ledger = Ledger()
+        self.ledger = NO_ENERGY
         self._rows: Rows | None = None
 
     @property
@@ -46,7 +47,8 @@ class AppliedLaws:
 
     def conclude(self) -> None:
         """Remember what is needed of a step that was taken, and book its energies."""
-        for law in self._laws:
-            law.conclude(self._rows)
-        self.ledger = max((law.ledger for law in self._laws), default=Ledger())
+        laws, rows = self._laws, self._rows
+        for law in laws:
+            law.conclude(rows)
+        self.ledger = max((law.ledger for law in laws), default=NO_ENERGY)
         self._rows = None

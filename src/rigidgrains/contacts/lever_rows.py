@@ -40,6 +40,7 @@ from ..model.columns import (
     Z,
 )  # fmt: skip
 from ..runtime.compiled import kernel, law
+from .rows import NOTHING
 
 NEAR = 0.05  # of the radius: a point under another name that is not farther away takes over the force
 UNCOUPLED = 1e-9  # |w_nt|/w_nn that is rounding
@@ -69,7 +70,8 @@ def fill_flat_levers(first, last, grains, pairs, place, other, matrix, motion, g
         w_nt = turn_0 * a_n * a_t + turn_1 * b_n * b_t
         levers[c, FLAT_WT_X], levers[c, FLAT_WT_Y] = -w_nt * n_y, w_nt * n_x
         levers[c, FLAT_STRONG], geometry[c, MU] = _strong(abs(w_nt), w_nn, geometry[c, MU])
-        geometry[c, M_N], geometry[c, M_T] = 1.0 / w_nn, 1.0 / w_tt  # Eq. (m-n), Eq. (m-t)
+        geometry[c, M_N] = 1.0 / w_nn if w_nn > 0.0 else NOTHING  # Eq. (m-n)
+        geometry[c, M_T] = 1.0 / w_tt if w_tt > 0.0 else NOTHING  # Eq. (m-t)
 
 
 @kernel
@@ -106,8 +108,9 @@ def fill_levers(first, last, grains, pairs, place, other, matrix, motion, geomet
         levers[c, WT_Z] = w_n1 * t_z + w_n2 * u_z
         half, mean = 0.5 * (w_11 - w_22), 0.5 * (w_11 + w_22)
         levers[c, STRONG], geometry[c, MU] = _strong(math.sqrt(w_n1 * w_n1 + w_n2 * w_n2), w_nn, geometry[c, MU])
-        geometry[c, M_N] = 1.0 / w_nn  # Eq. (m-n)
-        geometry[c, M_T] = 1.0 / (mean + math.sqrt(half * half + w_12 * w_12))  # Eq. (m-t), the larger of two
+        largest = mean + math.sqrt(half * half + w_12 * w_12)
+        geometry[c, M_N] = 1.0 / w_nn if w_nn > 0.0 else NOTHING  # Eq. (m-n)
+        geometry[c, M_T] = 1.0 / largest if largest > 0.0 else NOTHING  # Eq. (m-t), the larger of two
 
 
 @law

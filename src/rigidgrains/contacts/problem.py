@@ -87,8 +87,10 @@ class ContactProblem(ContactColumns):
         extra : the columns that this kind of contact has beyond its geometry; some table where it has none
         cell  : motion rows of a cell that deforms
         """
-        own = next((table for table in (self.levers, self.extra, self.branch) if table is not None), None)
-        return self.motion, self.pairs, self.geometry, self.geometry if own is None else own, self.flow, self.forces
+        own = self.geometry
+        for table in (self.branch, self.extra, self.levers):
+            own = own if table is None else table
+        return self.motion, self.pairs, self.geometry, own, self.flow, self.forces
 
     def copy(self) -> ContactProblem:
         """The same problem with velocities and forces of its own."""

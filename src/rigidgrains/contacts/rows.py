@@ -7,6 +7,8 @@ import math
 from ..model.columns import GAP, INV_MASS, INV_SPIN, M_N, M_T, MU, N_X, N_Y, N_Z, R_N, R_X, R_Y, R_Z, TO_CLOSE, X, Y, Z
 from ..runtime.compiled import inlined, kernel
 
+NOTHING = 1e-60  # kg, the mass of a contact of two grains that move as they are told: nothing is done to either
+
 
 @kernel
 def fill_pairs(
@@ -33,17 +35,19 @@ def fill_pairs(
 
 
 @kernel
-def fill_wall(
-    grains, body, stride, gap, sink, normal, motion, material, friction, part, slack, pairs, geometry, forces,
+def fill_walls(
+    start, grains, body, turning, wall_material, gap, sink, normal, motion, material, friction, part, slack, pairs,
+    geometry, forces,
 ):  # fmt: skip
-    """Contact rows of one wall: every contact with the same body, or each with its own surface element."""
-    for c in range(grains.size):
-        i = grains[c]
-        n_x, n_y, n_z = normal[c, X], normal[c, Y], normal[c, Z]
-        j = body + stride * c
-        mu = friction[material[i]]
-        fill_row(c, i, j, n_x, n_y, n_z, gap[c], part, slack, mu, motion, pairs, geometry, forces)
-        geometry[c, TO_CLOSE] += sink[c]
+    """Contact rows of walls: every contact with the same body, or each with an element of its own from there on."""
+    for w in range(body.size):
+        for c in range(start[w], start[w + 1]):
+            i = grains[c]
+            n_x, n_y, n_z = normal[c, X], normal[c, Y], normal[c, Z]
+            j = body[w] + c - start[w] if turning[w] else body[w]
+            mu = friction[wall_material[w], material[i]]
+            fill_row(c, i, j, n_x, n_y, n_z, gap[c], part, slack, mu, motion, pairs, geometry, forces)
+            geometry[c, TO_CLOSE] += sink[c]
 
 
 @inlined
@@ -54,8 +58,9 @@ def fill_row(c, i, j, n_x, n_y, n_z, g, part, slack, mu, motion, pairs, geometry
     inverse = motion[i, INV_MASS] + motion[j, INV_MASS]
     geometry[c, N_X], geometry[c, N_Y], geometry[c, N_Z] = n_x, n_y, n_z
     geometry[c, TO_CLOSE] = g if g > 0.0 else part * min(g + slack, 0.0)  # Eq. (gpos) where part = 0
-    geometry[c, M_N] = 1.0 / inverse  # Eq. (m-n)
-    geometry[c, M_T] = 1.0 / (inverse + (motion[i, INV_SPIN] + motion[j, INV_SPIN]))  # Eq. (m-t)
+    geometry[c, M_N] = 1.0 / inverse if inverse > 0.0 else NOTHING  # Eq. (m-n)
+    turning = inverse + (motion[i, INV_SPIN] + motion[j, INV_SPIN])
+    geometry[c, M_T] = 1.0 / turning if turning > 0.0 else NOTHING  # Eq. (m-t)
     geometry[c, MU] = mu
     geometry[c, GAP] = g
     # The tangential force is turned into the new tangent plane and keeps its length.

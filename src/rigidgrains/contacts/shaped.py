@@ -17,7 +17,7 @@ from ..laws.rows import arrange
 from ..model.bodies import Bodies
 from ..model.columns import FLAT_LEVERS, GAP, LEVERS, MU, TO_CLOSE, N
 from ..model.turning import spin_matrices
-from ..runtime.threads import in_parts
+from ..runtime.threads import spread
 from .contacts import Contacts, removed_part
 from .lever_rows import fill_flat_levers, fill_levers, match_rows, rows_of_grains, turn_forces
 
@@ -37,6 +37,12 @@ class ShapedContacts(Contacts):
         self.levers = np.empty((0, FLAT_LEVERS))
         self.lever, self.feature = np.empty((0, 3)), np.empty(0, np.int64)
         self._turn = 0
+
+    def begin_with(self, forces: Array, *points: Any) -> None:
+        """The same, with bodies (c, 2), features (c,) and levers (c, 3), by which rows are found again."""
+        super().begin_with(forces)
+        self.count, self.wall_rows = len(forces), []
+        self._pairs, self.feature, self.lever = points
 
     def gather(
         self,
@@ -106,7 +112,7 @@ class ShapedContacts(Contacts):
         levers = self._work.take("levers", self.count, FLAT_LEVERS if bodies.dimension == 2 else LEVERS)
         fill = fill_flat_levers if bodies.dimension == 2 else fill_levers
         what = n, pairs, point, other, spin_matrices(bodies), bodies.motion, geometry, levers
-        in_parts(lambda begin, stop: fill(begin, stop, *what), self.count, weight=8)
+        spread(fill, self.count, *what, weight=8)
         self._pairs, self._geometry, self.levers, self.lever = pairs, geometry, levers, point
         self._image = np.concatenate([candidates.image, np.zeros(self.count - between, np.int8)])
         self.feature = np.concatenate([candidates.feature, *(near.feature for near in walls)])
@@ -125,11 +131,11 @@ class ShapedContacts(Contacts):
             body, self.feature, self.lever, tuple(starts), tuple(orders), old_body, old_feature, old_lever,
             bodies.radius, used, origin,
         )  # fmt: skip
-        in_parts(lambda begin, end: match_rows(begin, end, *what), n, weight=16)
+        spread(match_rows, n, *what, weight=16)
         self._turn = 1 - self._turn  # the old forces are still needed
         forces = self._work.take(f"forces {self._turn}", self.count, 4)
         turn = origin, old_forces, self.geometry, forces
-        in_parts(lambda begin, end: turn_forces(begin, end, *turn), self.count, weight=2)
+        spread(turn_forces, self.count, *turn, weight=2)
         self._forces = forces
         if bodies.laws:
             self.memory = np.zeros((self.count, arrange(bodies.laws)))

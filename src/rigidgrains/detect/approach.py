@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,7 +11,7 @@ from ..model.bodies import Bodies
 from ..model.columns import X, Y, Z
 from ..model.shapes import Shape
 from ..runtime.compiled import kernel
-from ..runtime.threads import in_parts
+from ..runtime.threads import in_parts, spread
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
@@ -37,7 +39,7 @@ def some_gaps(shape: Shape, bodies: Bodies, begin: int, end: int) -> Array:
 
 def foresee(block: Index, gap: Array, ahead: float, step: Array, blow: Array) -> None:
     """Raise what a block may be slowed down to its step towards a wall that it will meet."""
-    in_parts(lambda begin, end: _foresee(begin, end, block, gap, ahead, step, blow), len(block))
+    spread(_foresee, len(block), block, gap, ahead, step, blow)
 
 
 @kernel
@@ -76,7 +78,7 @@ def _towards(path, b, normals, flat, w):
     """How far a frame comes towards a wall; in whatever direction it goes if that is not a plane."""
     if flat[w]:
         return -(path[b, X] * normals[w, X] + path[b, Y] * normals[w, Y] + path[b, Z] * normals[w, Z])
-    return np.sqrt(path[b, X] ** 2 + path[b, Y] ** 2 + path[b, Z] ** 2)
+    return math.sqrt(path[b, X] ** 2 + path[b, Y] ** 2 + path[b, Z] ** 2)
 
 
 @kernel

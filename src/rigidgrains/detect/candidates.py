@@ -15,14 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.bodies import Bodies
-from ..model.columns import L, V, X, Y, Z
+from ..model.columns import L, X, Y, Z
 from ..model.deforming import strain_rate
 from ..model.vectors import difference, to_image
 from ..runtime.barrier import raise_to
 from ..runtime.compiled import kernel
-from ..runtime.threads import in_parts
+from ..runtime.threads import spread
 from .colours import COLOURS, NO_TILES
-from .neighbours import Neighbours, WallList
+from .near_walls import NearWalls, choose, meets_unseen, near_walls, raise_approach, with_motion
+from .neighbours import Neighbours
 from .pairs import PART, TILE, PairList, rows_in_tile
 
 Array = NDArray[np.float64]
@@ -52,61 +53,33 @@ class PairCandidates:
 
         origin : (c, 2) takes, in its first column, the row that each had in the previous step, -1 for none
         """
-        what = listed.start, listed.colour, listed.last, origin
-        in_parts(
-            lambda begin, end: number_pairs(begin, end, self.first[begin // PART].copy(), *what),
-            len(listed.start) - 1,
-            weight=4,
-            part=PART,
-        )
-
-
-@dataclass
-class WallCandidates:
-    """Grains near one wall: gap (m,), normal (m, 3), surface velocity (m, 3) or (1, 3), previous contact row (m,).
-
-    sink : (m,) m, <= 0, how much each would sink into the wall within the step by gliding straight along it, see `sink`
-    """
-
-    grains: Index
-    gap: Array
-    normal: Array
-    last: Index
-    sink: Array
-    velocity: Array
-
-    def approach(self, bodies: Bodies) -> Array:
-        """Speed of each grain towards the surface (m/s)."""
-        speed = np.empty(len(self.grains))
-        approach(self.grains, self.normal, self.velocity, bodies.motion, speed)
-        return speed
+        what = PART, self.first.copy(), listed.start, listed.colour, listed.last, origin
+        spread(number_pairs, len(listed.start) - 1, *what, weight=4, part=PART)
 
 
 @dataclass
 class Candidates:
-    """Candidates among the listed pairs and near each wall.
+    """Candidates among the listed pairs and near walls.
 
-    near : all grains listed near each wall, with the lists of build number `builds`
+    near : all grains listed near walls, with the lists of build number `builds`
     coloured : whether rows of grain pairs stand colour after colour, not in list order
     """
 
     pairs: PairCandidates
-    walls: list[WallCandidates]
-    near: list[WallCandidates] = field(default_factory=list)
+    walls: NearWalls
+    near: NearWalls
     builds: int = 0
     coloured: bool = False
 
     @property
     def count(self) -> int:
-        return self.pairs.count + sum(len(wall.grains) for wall in self.walls)
+        return self.pairs.count + self.walls.count
 
-    def near_now(self, bodies: Bodies, neighbours: Neighbours, dt: float) -> list[WallCandidates]:
-        """The same after the solve: gaps are as they were, unless lists are new or a wall gives way or bends."""
-        kept = self.near if self.builds == neighbours.builds else [None] * len(neighbours.walls)
-        return [
-            _near_wall(bodies, w, listed, dt) if before is None or wall.guided or wall.bends else before
-            for w, (wall, listed, before) in enumerate(zip(bodies.walls, neighbours.walls, kept))
-        ]
+    def near_now(self, bodies: Bodies, neighbours: Neighbours, dt: float) -> NearWalls:
+        """The same after the solve: gaps are as they were, unless lists are new."""
+        if self.builds != neighbours.builds:
+            return near_walls(bodies, neighbours, dt)
+        return with_motion(self.near, bodies, dt)
 
 
 def find_candidates(
@@ -117,21 +90,13 @@ def find_candidates(
     speed    : (n,) m/s, least values of A, for grains that are known to become faster
     coloured : rows of grain pairs colour after colour, not in list order
     """
-    near = [_near_wall(bodies, w, listed, dt) for w, listed in enumerate(neighbours.walls)]
+    near = near_walls(bodies, neighbours, dt)
     speed = _relative_speeds(bodies, neighbours, near, dt, speed)
-    margin = MARGIN * bodies.radius.min() + bodies.reach
+    margin = MARGIN * bodies.radii.least + bodies.reach
     colour = neighbours.pairs.painted(coloured, neighbours.work)
     pairs = _pick_pairs(bodies, neighbours.pairs, speed, margin, BLOW * dt, colour, COLOURS + 1 if coloured else 1)
-    candidates = Candidates(pairs, [], near, neighbours.builds, coloured)
-    count = pairs.count
-    for wall, listed in zip(near, neighbours.walls):
-        keep, grains, gap, normal, last, sunk = choose_near(
-            wall.grains, wall.gap, wall.normal, wall.last, wall.sink, speed, margin, BLOW * dt, count, listed.last
-        )
-        velocity = wall.velocity if len(wall.velocity) == 1 else wall.velocity[keep]
-        candidates.walls.append(WallCandidates(grains, gap, normal, last, sunk, velocity))
-        count += len(keep)
-    return candidates
+    walls = choose(near, neighbours.walls, speed, margin, BLOW * dt, pairs.count)
+    return Candidates(pairs, walls, near, neighbours.builds, coloured)
 
 
 def _pick_pairs(
@@ -147,17 +112,12 @@ def _pick_pairs(
 
     ahead : s, time for which the speed is to be reckoned with; colour : of each listed pair, one of so many
     """
+    parts = np.zeros((-(-bodies.count // PART), colours), np.int64)
     what = (
-        pairs.start, pairs.partner, pairs.image, bodies.shifts, bodies.position, bodies.radius, speed, margin, ahead,
-        colour,
+        PART, pairs.start, pairs.partner, pairs.image, bodies.shifts, bodies.position, bodies.radius, speed, margin,
+        ahead, colour, parts,
     )  # fmt: skip
-
-    def pick(begin: int, end: int) -> NDArray[np.int64]:
-        counts = np.zeros(colours, np.int64)
-        choose_pairs(begin, end, *what, counts)
-        return counts
-
-    parts = np.array(in_parts(pick, bodies.count, weight=4, part=PART))
+    spread(choose_pairs, bodies.count, *what, weight=4, part=PART)
     sizes, tiles = parts.sum(axis=0), NO_TILES
     first = (np.cumsum(parts.T).reshape(parts.T.shape) - parts.T).T.copy()
     if colours > 1 and rows_in_tile(bodies.count) < bodies.count:
@@ -171,13 +131,10 @@ def missed_pairs(bodies: Bodies, neighbours: Neighbours, dt: float, candidates: 
     The lists themselves may be too short for the new motion: they are made anew first if a body has left its skin.
     """
     neighbours.widen(bodies, dt)
-    pairs, least = neighbours.pairs, UNSEEN * bodies.radius.min()
+    pairs, least = neighbours.pairs, UNSEEN * bodies.radii.least
     near = candidates.near_now(bodies, neighbours, dt)
-    unseen = any(
-        meets_unseen(
-            wall.grains, wall.gap, wall.sink, wall.normal, wall.velocity, listed.last, bodies.motion, dt, least
-        )
-        for wall, listed in zip(near, neighbours.walls)
+    unseen = meets_unseen(
+        near.grains, near.gap, near.sink, near.normal, near.velocity, near.last, bodies.motion, dt, least
     )
     position, shifts = bodies.position, bodies.shifts
     if bodies.flows:  # where the flow alone will take them
@@ -186,43 +143,14 @@ def missed_pairs(bodies: Bodies, neighbours: Neighbours, dt: float, candidates: 
     what = (
         pairs.start, pairs.partner, pairs.image, shifts, pairs.last, position, bodies.radius, bodies.motion, dt, least,
     )  # fmt: skip
-    unseen = unseen or any(in_parts(lambda begin, end: closes_unseen(begin, end, *what), bodies.count, weight=4))
+    unseen = unseen or any(spread(closes_unseen, bodies.count, *what, weight=4))
     if not unseen:
         return None
     return _relative_speeds(bodies, neighbours, near, dt)
 
 
-def _near_wall(bodies: Bodies, w: int, listed: WallList, dt: float) -> WallCandidates:
-    """Gap, normal and surface velocity for all grains listed near a wall."""
-    wall = bodies.walls[w]
-    grains = listed.grains
-    gap, normal = wall.shape.gaps(grains, bodies.position, bodies.radius)
-    velocity = bodies.motion[bodies.count + w : bodies.count + w + 1, V].copy()
-    if wall.drive.rotates:
-        points = bodies.position[grains] + (bodies.radius[grains] + gap)[:, None] * normal
-        velocity = wall.surface_velocity(velocity[0], points)
-    near = WallCandidates(grains, gap, normal, listed.last.copy(), np.zeros(len(grains)), velocity)
-    if wall.bends and len(grains):
-        near.sink = sink(bodies, w, near, dt)
-    return near
-
-
-def sink(bodies: Bodies, w: int, near: WallCandidates, dt: float) -> Array:
-    """How much a grain that glides along a concave or turning wall would sink into it within the step (m), <= 0.
-
-    Normals are fixed within a step. On a drum the chord of each step ends beyond the circle, and with g_pos that would
-    never be taken back: the gap to be closed is smaller by as much.
-    """
-    ahead = bodies.walls[w].ahead(bodies.motion[bodies.count + w, V], dt)
-    glide = bodies.motion[near.grains, V] - near.approach(bodies)[:, None] * near.normal
-    there = bodies.position[near.grains] + dt * glide
-    each = np.arange(len(near.grains), dtype=np.int32)
-    gap, _ = ahead.shape.gaps(each, there, bodies.radius[near.grains])
-    return np.minimum(gap - near.gap, 0.0)
-
-
 def _relative_speeds(
-    bodies: Bodies, neighbours: Neighbours, near: list[WallCandidates], dt: float, speed: Array | None = None
+    bodies: Bodies, neighbours: Neighbours, near: NearWalls, dt: float, speed: Array | None = None
 ) -> Array:
     """A_i: the largest speed of grain i relative to any listed neighbour, and towards or away from a wall.
 
@@ -232,63 +160,15 @@ def _relative_speeds(
     if speed is None:
         speed = neighbours.work.take("of each grain", bodies.count)
         speed.fill(0.0)
-    for wall in near:  # a wall lists each grain once
-        raise_approach(wall.grains, wall.normal, wall.velocity, bodies.motion, speed)
+    raise_approach(near.grains, near.normal, near.velocity, bodies.motion, speed)
     square = np.square(speed, out=speed)
     what = neighbours.pairs.start, neighbours.pairs.partner, bodies.motion, square
-    in_parts(lambda begin, end: relative_speed(begin, end, *what), bodies.count, weight=4)
+    spread(relative_speed, bodies.count, *what, weight=4)
     speed = np.sqrt(square, out=square)
     if bodies.flows:
         rate = strain_rate(bodies)
         speed = (speed + rate * (2.0 * bodies.radius + bodies.reach)) / (1.0 - dt * rate)
     return speed
-
-
-@kernel
-def _towards(k, i, normal, velocity, motion):
-    """Speed of the k-th listed grain, which is i, towards a surface, whose velocity is one for all or one for each."""
-    at = k if len(velocity) > 1 else 0
-    x, y, z = difference(motion, i, velocity, at)
-    return x * normal[k, X] + y * normal[k, Y] + z * normal[k, Z]
-
-
-@kernel
-def approach(grains, normal, velocity, motion, speed):
-    """Speed of each listed grain towards a surface."""
-    for k in range(grains.size):
-        speed[k] = _towards(k, grains[k], normal, velocity, motion)
-
-
-@kernel
-def raise_approach(grains, normal, velocity, motion, speed):
-    """Raise A_i of each listed grain to its speed towards or away from a surface."""
-    for k in range(grains.size):
-        i = grains[k]
-        speed[i] = max(speed[i], abs(_towards(k, i, normal, velocity, motion)))
-
-
-@kernel
-def choose_near(grains, gap, normal, last, sink, speed, margin, ahead, first, row):
-    """Number the candidates among the grains near a wall, from row `first` on; returns which they are, and theirs."""
-    keep, count = np.empty(grains.size, np.int32), 0
-    for k in range(grains.size):
-        row[k] = -1
-        if gap[k] + sink[k] < margin + ahead * speed[grains[k]]:
-            keep[count], row[k] = k, first + count
-            count += 1
-    keep = keep[:count]
-    return keep, grains[keep], gap[keep], normal[keep], last[keep], sink[keep]
-
-
-@kernel
-def meets_unseen(grains, gap, sink, normal, velocity, row, motion, dt, least):
-    """True when some grain near a wall without a contact row overlaps with it after this step."""
-    for k in range(grains.size):
-        if row[k] < 0:
-            v_n = -_towards(k, grains[k], normal, velocity, motion)
-            if gap[k] + sink[k] + dt * v_n < -least:  # Eq. (gap-change)
-                return True
-    return False
 
 
 @kernel
@@ -308,8 +188,14 @@ def relative_speed(begin, end, start, partner, motion, square):
 
 
 @kernel
-def choose_pairs(begin, end, start, partner, image, shifts, position, radius, speed, margin, ahead, colour, counts):
-    """Mark the candidates among the pairs of some grains by the sign of their colours, and count those of each."""
+def choose_pairs(
+    begin, end, part, start, partner, image, shifts, position, radius, speed, margin, ahead, colour, counts
+):
+    """Mark the candidates among the pairs of some grains by the sign of their colours, and count those of each.
+
+    counts : (parts, colours), of so many grains each
+    """
+    at_part = begin // part
     for i in range(begin, end):
         for k in range(start[i], start[i + 1]):
             j, at = partner[k], image[k]
@@ -318,20 +204,24 @@ def choose_pairs(begin, end, start, partner, image, shifts, position, radius, sp
             own = colour[k] if colour[k] >= 0 else -1 - colour[k]
             if x * x + y * y + z * z < near * near:
                 colour[k] = own
-                counts[own] += 1
+                counts[at_part, own] += 1
             else:
                 colour[k] = -1 - own
 
 
 @kernel
-def number_pairs(begin, end, first, start, colour, last, origin):
-    """Rows of the candidates among the pairs of some grains, from `first` on in each colour; what they were before."""
+def number_pairs(begin, end, part, first, start, colour, last, origin):
+    """Rows of the candidates among the pairs of some grains, from `first` on in each colour; what they were before.
+
+    first : (parts, colours), counted up
+    """
+    at_part = begin // part
     for k in range(start[begin], start[end]):
         own = colour[k]
         if own >= 0:
-            origin[first[own], 0] = last[k]
-            last[k] = first[own]
-            first[own] += 1
+            origin[first[at_part, own], 0] = last[k]
+            last[k] = first[at_part, own]
+            first[at_part, own] += 1
         else:
             last[k] = -1
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..runtime.compiled import kernel
+from ..runtime.handing import replace
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
@@ -45,7 +46,9 @@ def mass_ratio(clusters: Clusters, pairs: Index, joined: NDArray[np.bool_], mobi
     grains their forces, and heavy ones wait.
     """
     n, count = len(clusters.label), len(clusters.size)
-    mass = 1.0 / mobility[:n]
+    movable = mobility[:n] > 0.0
+    mass = np.full(n, 1.0 / mobility[:n].max(initial=0.0) if movable.any() else 1.0)  # of those that no force moves
+    mass[movable] = 1.0 / mobility[:n][movable]
     total = np.bincount(clusters.label, mass, minlength=count)
     order = np.lexsort((mass, clusters.label))
     first = np.cumsum(clusters.size) - clusters.size
@@ -75,6 +78,14 @@ def root_of(label, i):
 
 
 @kernel
+def join(label, i, j):
+    """Join two grains while other threads join others. A root becomes a lower number, and only if it is still one."""
+    a, b = root_of(label, i), root_of(label, j)
+    while a != b and not replace(label, max(a, b), max(a, b), min(a, b)):
+        a, b = root_of(label, a), root_of(label, b)
+
+
+@kernel
 def _unite(pairs, joined, label):
     """Join the grains of each marked contact; roots are the lowest numbers."""
     for c in range(len(pairs)):
@@ -100,7 +111,8 @@ def _number(label):
 @kernel
 def _bound(label, along, radius, low, high, extent):
     """Raise the extent of each cluster to that along an axis, on which grains are at `along`."""
-    low[:], high[:] = np.inf, -np.inf
+    for k in range(extent.size):
+        low[k], high[k] = np.inf, -np.inf
     for i in range(label.size):
         k, r = label[i], radius[i]
         low[k], high[k] = min(low[k], along[i] - r), max(high[k], along[i] + r)

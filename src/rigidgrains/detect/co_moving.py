@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from ..model.bodies import Bodies
 from ..model.columns import V_X, V_Y, V_Z, X, Y, Z
 from ..model.vectors import difference
+from ..runtime.barrier import meet, new_meeting, share
 from ..runtime.compiled import kernel
 from ..runtime.memory import Workspace
-from ..runtime.threads import in_parts
+from ..runtime.threads import spread, together, worth
 from .grid import corners
 
 Array = NDArray[np.float64]
@@ -62,6 +63,7 @@ class Frames:
     bridge: float
     work: Workspace = field(default_factory=Workspace, repr=False)
     _sorted: tuple[Index, Index, NDArray[np.bool_]] | None = field(default=None, init=False, repr=False)
+    _room: tuple[Array, Array, Array] | None = field(default=None, init=False, repr=False)
 
     @classmethod
     def still(cls, grains: int, work: Workspace | None = None) -> Frames:
@@ -87,26 +89,33 @@ class Frames:
         bridge = 2.0 * float(bodies.bound.max()) + bodies.reach
         side = cut(lower, upper, bridge + max(2.0 * BLOCK * bodies.mean_radius, 8.0 * dt * math.sqrt(square)), n, shape)
         what = position, motion, lower, side, shape, mean, FAST**2 * square, block
-        in_parts(lambda begin, end: place(begin, end, *what), n, weight=2)
+        spread(place, n, *what, weight=2)
         return cls(block, shape, side, bridge, work)
+
+    @property
+    def blocks(self) -> int:
+        return int(self.shape.prod())
+
+    @property
+    def room(self) -> tuple[Array, Array, Array]:
+        """Where `shift_frames` writes `start`, `path` and `apart`."""
+        if self._room is None:
+            blocks, work = self.blocks, self.work
+            self._room = work.take("start", blocks, 3), work.take("path", blocks, 3), work.take("apart", blocks)
+        return self._room
 
     def shift(self, position: Array, motion: Array, reference: Array, dt: float) -> Shift:
         """Where frames go in this step: as the grains that count do on average, of all blocks where one has none."""
-        blocks, work = int(self.shape.prod()), self.work
-        start, path, apart = work.take("start", blocks, 3), work.take("path", blocks, 3), work.take("apart", blocks)
-        apart.fill(0.0)
-        first, leader, others = self._leaders(blocks)
-        what = first, leader, position, motion, reference, dt, start, path
-        in_parts(lambda begin, end: follow(begin, end, *what), blocks, weight=1 + len(self.block) // blocks)
-        span = settle(first, others, start, path)
-        if span > 0.0:
-            ways = start, path, self.shape, apart
-            in_parts(lambda begin, end: part_ways(begin, end, *ways), blocks, weight=32)
+        what = *self.leaders, self.shape, position, motion, reference, dt, *self.room
+        span = together(shift_frames, worth(len(self.block) + 32 * self.blocks), new_meeting(), *what)
+        start, path, apart = self.room
         return Shift(path, start, apart, span)
 
-    def _leaders(self, blocks: int) -> tuple[Index, Index, NDArray[np.bool_]]:
+    @property
+    def leaders(self) -> tuple[Index, Index, NDArray[np.bool_]]:
         """The grains that count, block after block, see `sort_leaders`; found when they are first asked for."""
         if self._sorted is None:
+            blocks = self.blocks
             first = self.work.take("first leader", blocks + 2, kind=np.int32)
             leader = self.work.take("leader", len(self.block), kind=np.int32)
             others = self.work.take("others", blocks, kind=np.bool_)
@@ -114,17 +123,9 @@ class Frames:
             self._sorted = first, leader, others
         return self._sorted
 
-    def bridged(self, shift: Shift) -> float:
+    def bridged(self, span: float) -> float:
         """m, how far a grain may come in its frame without meeting one of a block that is not adjacent."""
-        return 0.5 * (self.side - self.bridge - shift.span)
-
-    def left(self, shift: Shift, position: Array, motion: Array, reference: Array, skin: Array, dt: float) -> bool:
-        """True when some grain may leave its skin within this step."""
-        what = (
-            self.block, position, motion, reference, skin, dt, shift.start, shift.path, shift.apart, shift.span,
-            self.bridged(shift),
-        )  # fmt: skip
-        return any(in_parts(lambda begin, end: leaves_skin(begin, end, *what), len(skin), weight=2))
+        return 0.5 * (self.side - self.bridge - span)
 
 
 @kernel
@@ -134,7 +135,8 @@ def mean_motion(n, motion):
     for i in range(n):
         for a in range(3):
             mean[a] += motion[i, a]
-    mean /= n
+    for a in range(3):
+        mean[a] /= n
     for i in range(n):
         for a in range(3):
             square += (motion[i, a] - mean[a]) ** 2 / n
@@ -144,8 +146,12 @@ def mean_motion(n, motion):
 @kernel
 def cut(lower, upper, side, n, shape):
     """Cut a box into no more than n blocks; returns their side, at least the given one."""
-    while np.prod(np.floor((upper - lower) / side) + 1.0) > n:
-        side *= 1.25
+    blocks = n + 1.0
+    while blocks > n:
+        blocks = 1.0
+        for a in range(3):
+            blocks *= math.floor((upper[a] - lower[a]) / side) + 1.0
+        side *= 1.25 if blocks > n else 1.0
     for a in range(3):
         shape[a] = np.int64((upper[a] - lower[a]) / side) + 1
     return side
@@ -165,7 +171,10 @@ def place(begin, end, position, motion, lower, side, shape, mean, fast, block):
 @kernel
 def sort_leaders(block, first, leader, others):
     """Sort the grains that count by block: leader[first[b]:first[b + 1]]; others tells where there are some besides."""
-    first[:], others[:] = 0, False
+    for b in range(first.size):
+        first[b] = 0
+    for b in range(others.size):
+        others[b] = False
     for i in range(block.size):
         if block[i] < 0:
             others[-1 - block[i]] = True
@@ -177,6 +186,25 @@ def sort_leaders(block, first, leader, others):
         if block[i] >= 0:
             leader[first[block[i] + 1]] = i
             first[block[i] + 1] += 1
+
+
+@kernel
+def shift_frames(
+    thread, threads, meeting, first, leader, others, shape, position, motion, reference, dt, start, path, apart
+):  # fmt: skip
+    """Where frames go in a step, see `Shift`; returns the most that any two have come apart (m)."""
+    begin, end = share(0, len(path), thread, threads)
+    apart[begin:end] = 0.0
+    follow(begin, end, first, leader, position, motion, reference, dt, start, path)
+    meet(meeting, threads)
+    if thread == 0:
+        settle(first, others, start, path)
+    meet(meeting, threads)
+    span = most_apart(start, path)
+    if span > 0.0:
+        part_ways(begin, end, start, path, shape, apart)
+    meet(meeting, threads)
+    return span
 
 
 @kernel
@@ -196,27 +224,37 @@ def follow(begin, end, first, leader, position, motion, reference, dt, start, pa
 
 @kernel
 def settle(first, others, start, path):
-    """Turn sums into means, NaN for a block without grains; all stays as it is where nobody counts.
-
-    Returns the most that any two blocks have come apart (m).
-    """
+    """Turn sums into means, NaN for a block without grains; all stays as it is where nobody counts."""
     blocks = len(start)
-    count, span = np.float64(first[blocks]), 0.0
+    count = np.float64(first[blocks])
     if count == 0.0:
-        return span
+        return
     for way in (start, path):
-        square = 0.0
         for a in range(3):
-            everyone, least, most = way[:, a].sum() / count, np.inf, -np.inf
+            everyone = 0.0
+            for b in range(blocks):
+                everyone += way[b, a]
+            everyone /= count
             for b in range(blocks):
                 if first[b + 1] > first[b]:
                     way[b, a] /= np.float64(first[b + 1] - first[b])
                 else:
                     way[b, a] = everyone if others[b] else np.nan
-                if not np.isnan(way[b, a]):
+
+
+@kernel
+def most_apart(start, path):
+    """The most that any two blocks have come apart (m)."""
+    span = 0.0
+    for way in (start, path):
+        square = 0.0
+        for a in range(3):
+            least, most = np.inf, -np.inf
+            for b in range(len(way)):
+                if not math.isnan(way[b, a]):
                     least, most = min(least, way[b, a]), max(most, way[b, a])
-            square += (most - least) ** 2
-        span = max(span, np.sqrt(square))
+            square += (most - least) ** 2 if most > least else 0.0
+        span = max(span, math.sqrt(square))
     return span
 
 
@@ -224,7 +262,7 @@ def settle(first, others, start, path):
 def part_ways(begin, end, start, path, shape, apart):
     """Raise `apart` of some blocks to half of the most that an adjacent one has come away."""
     for b in range(begin, end):
-        if np.isnan(path[b, X]):
+        if math.isnan(path[b, X]):
             continue
         x, y, z = b % shape[X], b // shape[X] % shape[Y], b // (shape[X] * shape[Y])
         for way in (start, path):
@@ -235,7 +273,7 @@ def part_ways(begin, end, start, path, shape, apart):
                         d_x, d_y, d_z = difference(way, other, way, b)
                         away = d_x**2 + d_y**2 + d_z**2
                         if away > 4.0 * apart[b] ** 2:
-                            apart[b] = 0.5 * np.sqrt(away)
+                            apart[b] = 0.5 * math.sqrt(away)
 
 
 @kernel
@@ -247,7 +285,7 @@ def leaves_skin(begin, end, block, position, motion, reference, skin, dt, start,
         before = (x - start[b, X]) ** 2 + (y - start[b, Y]) ** 2 + (z - start[b, Z]) ** 2
         x, y, z = x + dt * motion[i, V_X], y + dt * motion[i, V_Y], z + dt * motion[i, V_Z]
         after = (x - path[b, X]) ** 2 + (y - path[b, Y]) ** 2 + (z - path[b, Z]) ** 2
-        own = np.sqrt(max(before, after))
+        own = math.sqrt(max(before, after))
         if not own + (apart[b] if own <= bridged else span) <= skin[i]:
             return True
     return False
@@ -259,6 +297,6 @@ def set_skin(begin, end, block, motion, path, apart, blow, span, bridged, least,
     for i in range(begin, end):
         b = block[i] if block[i] >= 0 else -1 - block[i]
         x, y, z = dt * motion[i, V_X] - path[b, X], dt * motion[i, V_Y] - path[b, Y], dt * motion[i, V_Z] - path[b, Z]
-        own = np.sqrt(x * x + y * y + z * z)
+        own = math.sqrt(x * x + y * y + z * z)
         step = own + (apart[b] if own <= bridged else span)
         skin[i] = max(least, 1.1 * step, min(ahead * step, widest), own + BLOW * blow[b])

@@ -121,7 +121,8 @@ def paint_list(start, partner, colour, met, taken, tile):
     """
     inner = (np.int64(1) << INNER) - 1 if tile < start.size - 1 else np.int64(-1)
     n = start.size - 1
-    met[:], taken[:] = 0, 0
+    for i in range(n):
+        met[i], taken[i] = 0, 0
     for i in range(n):
         met[i] += start[i + 1] - start[i]
         for k in range(start[i], start[i + 1]):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..model.columns import X, Y
@@ -29,7 +31,7 @@ def place_sides(first, last, table, shape, scale, angle, start, sides):
     After those of each part comes a row with the centre of the circle around it.
     """
     for i in range(first, last):
-        cosine, sine, row = np.cos(angle[i]), np.sin(angle[i]), start[i]
+        cosine, sine, row = math.cos(angle[i]), math.sin(angle[i]), start[i]
         for part in range(table.part_start[shape[i]], table.part_start[shape[i] + 1]):
             place_part(table, part, cosine, sine, scale[i], sides, row)
             row += table.vertex_start[part + 1] - table.vertex_start[part]

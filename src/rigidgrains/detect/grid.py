@@ -8,16 +8,17 @@ the scene: cells far apart may share a bucket, and their keys tell them apart.
 from __future__ import annotations
 
 import math
-import threading
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..model.columns import X, Y, Z
 from ..model.vectors import vector
+from ..runtime.barrier import fetch_add
 from ..runtime.compiled import kernel
 from ..runtime.memory import Workspace
-from ..runtime.threads import in_parts
+from ..runtime.threads import in_parts, part_of, spread
 from .pairs import PairList
 
 Array = NDArray[np.float64]
@@ -45,8 +46,10 @@ def near_pairs(
     """
     work, n = Workspace() if work is None else work, len(radius)
     # Rows of what is found lie, for the time being, where last rows will be.
-    shelf = Shelf(*(work.take(name, capacity, kind=np.int32) for name in (f"last {turn}", "found")))
-    found = _find(position, radius + 0.5 * reach if reach else radius, shelf, n if rows is None else rows, work)
+    row = work.take(f"last {turn}", capacity, kind=np.int32) if capacity else np.empty(16 * n, np.int32)
+    other = work.take("found", capacity, kind=np.int32) if capacity else np.empty(16 * n, np.int32)
+    wide = radius + 0.5 * reach if reach else radius
+    found = _find(position, wide, row, other, n if rows is None else rows, work)
     start = work.take(f"start {turn}", n + 1, kind=np.int32)
     start.fill(0)
     for _, row, _ in found:
@@ -61,7 +64,9 @@ def near_pairs(
     return pairs
 
 
-def _find(position: Array, radius: Array, shelf: Shelf, rows: int, work: Workspace) -> list[tuple[int, Index, Index]]:
+def _find(
+    position: Array, radius: Array, row: Index, partner: Index, rows: int, work: Workspace
+) -> list[tuple[int, Index, Index]]:
     """Fill the grid and search it part by part: tests, rows and partners of each part."""
     n = len(radius)
     level, size, largest, population = _levels(radius, work)
@@ -76,34 +81,22 @@ def _find(position: Array, radius: Array, shelf: Shelf, rows: int, work: Workspa
     _fill(position, radius, level, origin, size, extent, table, first, member, key, centre, sphere)
     cells = position, radius, level, origin, size, largest, extent, table, first, member, key, centre, sphere, rows
 
-    def search(begin: int, end: int) -> tuple[int, Index, Index]:
-        room = (max(shelf.room, 16 * n) * (end - begin)) // n + 65  # one place is scratch
-        while True:
-            row, partner = np.empty(room, np.int32), np.empty(room, np.int32)
-            found, tested = _search(begin, end, *cells, row, partner)
-            if found < room:
-                return tested, *shelf.put(row[:found], partner[:found])
-            room = found + 1
-
-    return in_parts(search, n, weight=16)
+    used, part = np.zeros(1, np.int64), part_of(n, 16)
+    found = spread(search_part, n, *cells, row, partner, used, weight=16)
+    ends = [(k * part, min(n, (k + 1) * part)) for k in range(len(found))]
+    return [_taken(*each, cells, row, partner) for each in zip(ends, found)]
 
 
-class Shelf:
-    """Room for the pairs that parts of a search find, in whatever order they come."""
-
-    def __init__(self, row: Index, partner: Index) -> None:
-        self._row, self._partner, self.room = row, partner, len(row)
-        self._used, self._lock = 0, threading.Lock()
-
-    def put(self, row: Index, partner: Index) -> tuple[Index, Index]:
-        """The same pairs where they may stay; as they are if the shelf is full."""
-        with self._lock:
-            place = slice(self._used, self._used + len(row))
-            if place.stop > self.room:
-                return row, partner
-            self._used = place.stop
-        self._row[place], self._partner[place] = row, partner
-        return self._row[place], self._partner[place]
+def _taken(
+    ends: tuple[int, int], found: tuple[int, int, int], cells: tuple[Any, ...], row: Index, partner: Index
+) -> tuple[int, Index, Index]:
+    """Tests, rows and partners of a part of the search, which is made again where there was no room for it."""
+    place, count, tested = found
+    if place >= 0:
+        return tested, row[place : place + count], partner[place : place + count]
+    row, partner = np.empty(count + 1, np.int32), np.empty(count + 1, np.int32)
+    _search(*ends, *cells, row, partner)
+    return tested, row[:count], partner[:count]
 
 
 def _levels(radius: Array, work: Workspace) -> tuple[Index, Array, Array, NDArray[np.int64]]:
@@ -137,13 +130,13 @@ def _levels(radius: Array, work: Workspace) -> tuple[Index, Array, Array, NDArra
     population = np.sum([part for _, part in found], axis=0)
     used = population > 0
     number = (np.cumsum(used) - 1).astype(np.int32)
-    in_parts(lambda begin, end: _renumber(begin, end, number, level), n)
+    spread(_renumber, n, number, level)
     return level, 2.0 * largest[used], largest[used], population[used]
 
 
 def corners(position: Array) -> tuple[Array, Array]:
     """The corners of the box that holds all positions; several times as quick as numpy along an axis."""
-    ends = list(zip(*in_parts(lambda begin, end: _corners(begin, end, position), len(position))))
+    ends = list(zip(*spread(_corners, len(position), position)))
     return np.array([min(end) for end in ends[:3]]), np.array([max(end) for end in ends[3:]])
 
 
@@ -217,6 +210,30 @@ def _fill(position, radius, level, origin, size, extent, table, first, member, k
     for b in range(first.size - 1):
         first[b] = first[b + 1]
     first[first.size - 1] = n
+
+
+@kernel
+def search_part(
+    begin, end, position, radius, level, origin, size, largest, extent, table, first, member, key, centre, sphere, rows,
+    row, partner, used,
+):  # fmt: skip
+    """List the pairs of some grains in the next free places, if so many are left: place, pairs and tests."""
+    room = max(row.size, 16 * radius.size) * (end - begin) // radius.size + 65  # one place is scratch
+    while True:
+        own_row, own_partner = np.empty(room, np.int32), np.empty(room, np.int32)
+        found, tested = _search(
+            begin, end, position, radius, level, origin, size, largest, extent, table, first, member, key, centre,
+            sphere, rows, own_row, own_partner,
+        )  # fmt: skip
+        if found < room:
+            break
+        room = found + 1
+    place = fetch_add(used, 0, found)
+    if place + found > row.size:
+        return -1, found, tested
+    for k in range(found):
+        row[place + k], partner[place + k] = own_row[k], own_partner[k]
+    return place, found, tested
 
 
 @kernel

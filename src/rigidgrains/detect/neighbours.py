@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,19 +18,25 @@ from ..model.bodies import Bodies, top_speed
 from ..model.columns import L, V
 from ..model.deforming import strain_rate
 from ..model.shapes import Plane, offset
+from ..model.walls import Wall
+from ..runtime.barrier import fetch_add, look, meet, new_meeting, share
 from ..runtime.compiled import kernel
 from ..runtime.memory import Workspace, copy_rows
-from ..runtime.threads import in_parts
+from ..runtime.threads import spread, together, worth
 from .approach import all_gaps, approach, bumps, foresee, least_gap, list_near
-from .co_moving import Frames, set_skin
+from .co_moving import Frames, leaves_skin, set_skin, shift_frames
 from .images import find_pairs, wrap
 from .pairs import PairList, inherit
+
+if TYPE_CHECKING:
+    from .near_walls import NearWalls
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
 
 SKIN = 0.1  # of the smallest radius: the least skin
 WIDEST = 0.5  # of the mean radius: the widest skin taken only to last longer
+NO_SURFACES = np.zeros((0, 3)), np.zeros(0, np.bool_)
 AHEAD = 8.0  # steps at the present speed that a new list should last
 
 
@@ -58,6 +65,7 @@ class Neighbours:
     builds : how often lists were made
     clear : (walls, blocks) m, how far each frame may move towards a wall until a grain that is not listed may touch it
     vectors : (3, 3) m, of a cell that deforms when lists were made; references move along with it
+    near : gaps of the grains near walls in the present step, once they are known, see near_walls.py
     work : where memory is taken from; lists alternate between two turns, since new ones look at the old
     """
 
@@ -70,10 +78,13 @@ class Neighbours:
     frames: Frames = field(default_factory=lambda: Frames.still(0))
     clear: Array = field(default_factory=lambda: np.empty((0, 1)))
     work: Workspace = field(default_factory=Workspace, repr=False)
+    near: NearWalls | None = field(default=None, init=False, repr=False)
+    _surfaces: tuple[Array, NDArray[np.bool_]] = field(default=NO_SURFACES, init=False, repr=False)
 
     def refresh(self, bodies: Bodies, dt: float) -> None:
         """Make the lists anew if a pair outside of them could touch within this step."""
-        steps = [_wall_step(bodies, w, dt) for w in range(len(bodies.walls))]
+        self.near, self._surfaces = None, _surfaces(bodies)
+        steps = [_wall_step(bodies, wall, dt, speed) for wall, speed in zip(bodies.walls, _wall_speeds(bodies))]
         if not self.builds or self._stale(bodies, steps, dt):
             if bodies.cell is not None:
                 wrap(bodies, self.pairs)
@@ -85,12 +96,12 @@ class Neighbours:
 
         A piston that was stopped by the first grain before may now carry it along.
         """
-        steps = [
-            dt * math.hypot(*bodies.motion[bodies.count + w, V]) if wall.guided else 0.0
-            for w, wall in enumerate(bodies.walls)
-        ]
+        steps = [dt * speed if wall.guided else 0.0 for wall, speed in zip(bodies.walls, _wall_speeds(bodies))]
         if self._stale(bodies, steps, dt):
-            steps = [step or _wall_step(bodies, w, dt) for w, step in enumerate(steps)]
+            steps = [
+                step or _wall_step(bodies, wall, dt, speed)
+                for wall, speed, step in zip(bodies.walls, _wall_speeds(bodies), steps)
+            ]
             self._build(bodies, steps, dt, self.skin)  # attempts at a step differ: what one needs the next may need too
             self._count_travel(bodies, steps)
 
@@ -107,10 +118,12 @@ class Neighbours:
         reference, skin = self.reference, self.skin
         if bodies.flows:
             reference, skin = self._carried_along(bodies, dt)
-        shift = self.frames.shift(bodies.position, bodies.motion, reference, dt)
-        if bodies.walls and bumps(shift.start, shift.path, *_surfaces(bodies), self.clear):
-            return True
-        return self.frames.left(shift, bodies.position, bodies.motion, reference, skin, dt)
+        frames, ended = self.frames, np.zeros(1, np.int64)
+        what = (
+            *frames.leaders, frames.shape, bodies.position, bodies.motion, reference, dt, *frames.room, *self._surfaces,
+            self.clear, frames.block, skin, frames.side - frames.bridge, ended,
+        )  # fmt: skip
+        return bool(together(_have_ended, worth(3 * bodies.count), new_meeting(), *what))
 
     def _carried_along(self, bodies: Bodies, dt: float) -> tuple[Array, Array]:
         """Where the flow has taken the references, and what it leaves of the skins by the end of the step.
@@ -128,8 +141,8 @@ class Neighbours:
 
     def _build(self, bodies: Bodies, steps: list[float], dt: float, thinnest: Array | None = None) -> None:
         """Make the lists, with skins for the present motion and no thinner than the `thinnest`."""
-        old_pairs, old_walls = self.pairs, self.walls
-        least, widest = SKIN * bodies.radius.min(), WIDEST * bodies.radius.mean()
+        old_pairs, old_walls, self.near = self.pairs, self.walls, None
+        least, widest = SKIN * bodies.radii.least, WIDEST * bodies.radii.mean
         n, work, turn = bodies.count, self.work, self.builds % 2
         self.frames, skin = Frames.of(bodies, dt, work), work.take("of each grain", n)
         shift = self.frames.shift(bodies.position, bodies.motion, bodies.position, dt)
@@ -138,7 +151,7 @@ class Neighbours:
             all_gaps(wall.shape, bodies, gap)
         blocks = len(shift.path)
         self.clear = work.take("clear", len(gaps) * blocks).reshape(len(gaps), blocks)
-        approach(shift.path, *_surfaces(bodies), self.clear)
+        approach(shift.path, *self._surfaces, self.clear)
         if bodies.flows and bodies.cell is not None:
             self.vectors = bodies.cell.vectors.copy()
             _set_flowing_skin(bodies, least, widest, dt, skin)
@@ -149,15 +162,16 @@ class Neighbours:
                 foresee(self.frames.block, gap, AHEAD, towards, blow)
             what = (
                 self.frames.block, bodies.motion, shift.path, shift.apart, blow, shift.span,
-                self.frames.bridged(shift), least, widest, AHEAD, dt, skin,
+                self.frames.bridged(shift.span), least, widest, AHEAD, dt, skin,
             )  # fmt: skip
-            in_parts(lambda begin, end: set_skin(begin, end, *what), n)
+            spread(set_skin, n, *what)
         self.skin = np.maximum(skin, skin if thinnest is None else thinnest, out=work.take("skin", n))
         grid = work if self.builds else Workspace()  # lists that are never made again need no grid afterwards
         self.walls, listed = [], grid.take("member", n, kind=np.int32)
         for wall, step, gap, clear in zip(bodies.walls, steps, gaps, self.clear):
             room = max(least, 1.1 * step, min(AHEAD * step, widest)) if step > 0.0 or wall.guided else 0.0
-            count = list_near(gap, self.skin, room + bodies.reach, self.frames.block, AHEAD, clear, listed)
+            room_for = room + bodies.reach + (0.0 if bodies.catalogue is None else wall.shape.off)
+            count = list_near(gap, self.skin, room_for, self.frames.block, AHEAD, clear, listed)
             near = listed[:count].copy()
             self.walls.append(WallList(near, np.full(len(near), -1, np.int32), room, 0.0, wall.shape.point.copy()))
         # From here on nobody needs the gaps nor the old reference, and the grid writes over them.
@@ -178,10 +192,14 @@ class Neighbours:
         self.builds += 1
 
 
-def _wall_step(bodies: Bodies, w: int, dt: float) -> float:
+def _wall_speeds(bodies: Bodies) -> list[float]:
+    """m/s, of all walls by their rows of motion."""
+    return [math.hypot(*row) for row in bodies.motion[bodies.count : bodies.count + len(bodies.walls), V].tolist()]
+
+
+def _wall_step(bodies: Bodies, wall: Wall, dt: float, speed: float) -> float:
     """How far the surface of a wall can move towards a grain within this step (m)."""
-    wall, drive = bodies.walls[w], bodies.walls[w].drive
-    step = dt * math.hypot(*bodies.motion[bodies.count + w, V])
+    step, drive = dt * speed, wall.drive
     if wall.guided and step > 0.0:
         # A piston is stopped by the first grain: however light it is, it gets no further than that grain goes.
         return min(step, max(least_gap(wall.shape, bodies), 0.0) + dt * top_speed(bodies.motion[: bodies.count]))
@@ -210,10 +228,32 @@ def _set_flowing_skin(bodies: Bodies, least: float, widest: float, dt: float, sk
 
 
 @kernel
+def _have_ended(
+    thread, threads, meeting, first, leader, others, shape, position, motion, reference, dt, start, path, apart,
+    normals, flat, clear, block, skin, bridge, ended,
+):  # fmt: skip
+    """True when lists have come to an end: a frame may come upon a grain that its wall does not list, or a grain may
+    leave its skin, within this step.
+
+    bridge : m, how far two grains of blocks that are not adjacent may come towards each other; ended : (1,) 0 at first
+    """
+    span = shift_frames(
+        thread, threads, meeting, first, leader, others, shape, position, motion, reference, dt, start, path, apart
+    )
+    begin, end = share(0, len(skin), thread, threads)
+    if bumps(start, path, normals, flat, clear) or leaves_skin(
+        begin, end, block, position, motion, reference, skin, dt, start, path, apart, span, 0.5 * (bridge - span)
+    ):
+        fetch_add(ended, 0, 1)
+    meet(meeting, threads)
+    return look(ended, 0) > 0
+
+
+@kernel
 def _farthest(position, point):
     """Largest distance of any position from a point."""
     top = 0.0
     for i in range(position.shape[0]):
         x, y, z = offset(position, i, point)
         top = max(top, x * x + y * y + z * z)
-    return np.sqrt(top)
+    return math.sqrt(top)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..runtime.compiled import kernel
 from ..runtime.memory import Workspace
-from ..runtime.threads import in_parts
+from ..runtime.threads import spread
 from .colours import MANY, paint_list
 
 Index = NDArray[np.int32]
@@ -74,7 +74,7 @@ class PairList:
 def inherit(new: PairList, old: PairList) -> None:
     """Hand each pair of a new list the contact row it had in the old one: pairs keep their identity."""
     lists = new.start, new.partner, new.image, new.last, old.start, old.partner, old.image, old.last
-    in_parts(lambda begin, end: _inherit(begin, end, *lists), len(new.start) - 1, weight=4)
+    spread(_inherit, len(new.start) - 1, *lists, weight=4)
 
 
 @kernel

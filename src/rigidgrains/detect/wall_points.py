@@ -1,12 +1,11 @@
 """Narrow phase of grains of any shape at walls: the rounded vertices of a convex part are what a wall can touch.
 
-That is exact where grains live in a convex region, at planes and inside of drums and funnels; a wall that juts out
-meets sides and faces as well, and is refused (`check_walls`).
+That is exact where grains live in a convex region, at planes and inside of endless drums, and of clumps everywhere. A
+wall that juts out meets sides and faces as well, see facet_points.py.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +13,6 @@ from numpy.typing import NDArray
 
 from ..model.bodies import Bodies
 from ..model.columns import V, X, Y, Z
-from ..model.shapes import Cylinder, Plane
 from ..model.turning import quaternions, rotation
 from ..runtime.compiled import kernel
 
@@ -61,21 +59,15 @@ class WallPoints:
         own = bodies.velocity[self.owner] + np.cross(spin[self.owner], self.lever + self.radius[:, None] * self.normal)
         return np.asarray(((own - self.velocity) * self.normal).sum(axis=1))
 
+    def joined(self, others: WallPoints | None) -> WallPoints:
+        """These, and then the others."""
+        if others is None:
+            return self
+        return WallPoints(**{name: np.concatenate([rows, getattr(others, name)]) for name, rows in vars(self).items()})
+
     def some(self, keep: NDArray[np.bool_]) -> WallPoints:
         """Those that are kept."""
         return WallPoints(**{name: rows[keep] for name, rows in vars(self).items()})
-
-
-def check_walls(bodies: Bodies) -> None:
-    """Refuse walls that jut out, whose edges and curved sides would meet the sides of grains."""
-    for wall in bodies.all_walls:
-        shape = wall.shape
-        if isinstance(shape, Plane) or (isinstance(shape, Cylinder) and shape.inside and math.isinf(shape.half)):
-            continue
-        raise ValueError(
-            f"wall '{wall.name}' is a {type(shape).__name__.lower()} that juts out, which grains other than disks and"
-            " spheres cannot touch yet; use planes, boxes, pistons and endless drums"
-        )
 
 
 def balls_of(bodies: Bodies, grains: Index) -> Balls:
@@ -92,8 +84,12 @@ def balls_of(bodies: Bodies, grains: Index) -> Balls:
 
 
 def near_wall(bodies: Bodies, w: int, grains: Index, spin: Array, dt: float) -> WallPoints:
-    """All vertices of the grains listed near a wall."""
-    wall, balls = bodies.walls[w], balls_of(bodies, grains)
+    """All vertices, of the grains listed near a wall, that can touch it."""
+    wall = bodies.walls[w]
+    if not wall.shape.convex:
+        assert bodies.catalogue is not None
+        grains = grains[~bodies.catalogue.sided[bodies.shape[grains]]]
+    balls = balls_of(bodies, grains)
     each = np.arange(len(balls.owner), dtype=np.int32)
     gap, normal = wall.shape.gaps(each, balls.place, balls.radius)
     own = bodies.motion[bodies.count + w, V].copy()

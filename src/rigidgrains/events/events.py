@@ -1,4 +1,4 @@
-"""Events: what is there in a step. Walls come and go at their times, grains through inflows and outlets."""
+"""Events: what is there in a step. Stages begin, walls come and go, grains enter and leave."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contacts.contacts import Contacts
+from ..detect.facet_points import wall_gaps
 from ..detect.neighbours import Neighbours
-from ..detect.wall_points import balls_of
 from ..model.bodies import Bodies
+from ..model.control import WallControl
 from ..model.materials import check_material
 from ..model.walls import Wall
 from .errors import StageError
 from .inflow import Inflow
 from .outlet import Outlet
 from .population import Crowd, change, copy_grains
+from .stages import Stages
 
 NOW = 1e-9  # of a time step: times that close are equal
 DEEPEST = 0.05  # of a radius: the overlap with grains at which a wall may still appear
@@ -25,22 +27,28 @@ DEEPEST = 0.05  # of a radius: the overlap with grains at which a wall may still
 
 @dataclass
 class Events:
-    """inflows : where grains enter; outlets : where they leave; next_id : number of the next new grain"""
+    """inflows : where grains enter; outlets : where they leave; next_id : number of the next new grain
+
+    stages : what the run does one after the other; None for a run without
+    """
 
     inflows: list[Inflow] = field(default_factory=list)
     outlets: list[Outlet] = field(default_factory=list)
     next_id: int = 0
+    stages: Stages | None = None
 
     def take_place(
         self, bodies: Bodies, neighbours: Neighbours, contacts: Contacts, time: float, dt: float
     ) -> Neighbours:
         """Let come and go what is due in the step that begins; bodies and contacts are renumbered, and so the lists."""
         now = time + NOW * dt
+        begun = None if self.stages is None else self.stages.enter(bodies, [*self.inflows, *self.outlets], time)
         present = [wall for wall in bodies.all_walls if wall.is_there(now)]
         walls = None if _same(present, bodies.walls) else present
         if walls is not None:
             new = [wall for wall in present if not any(wall is old for old in bodies.walls)]
-            for wall, arrived in zip(new, [_arrival(wall, bodies, time) for wall in new]):
+            waited = [begun is not None and begun.arrives(wall) for wall in new]
+            for wall, arrived in zip(new, [_arrival(wall, bodies, time, waits) for wall, waits in zip(new, waited)]):
                 wall.shape, wall.drive = arrived.shape, arrived.drive
         stays = self._let_out(bodies, now)
         coming = self._let_in(bodies, stays, now)
@@ -71,6 +79,10 @@ class Events:
                 grain.id[0], self.next_id = self.next_id, self.next_id + 1
         return coming
 
+    def moved_walls(self) -> dict[str, list[WallControl]]:
+        """What moves walls in some stage, by their names."""
+        return {} if self.stages is None else self.stages.moved_walls()
+
     def pack(self, bodies: Bodies) -> dict[str, Any]:
         """What has to be kept to go on, besides the walls."""
         return {
@@ -78,7 +90,7 @@ class Events:
             "inflows": [inflow.pack() for inflow in self.inflows],
             "outlets": [outlet.pack() for outlet in self.outlets],
             "next_id": self.next_id,
-        }
+        } | ({} if self.stages is None else {"stages": self.stages.pack()})
 
     @classmethod
     def unpack(cls, bodies: Bodies, words: dict[str, Any]) -> Events:
@@ -89,24 +101,28 @@ class Events:
             if not 0 <= w < len(walls):
                 raise ValueError(f"wall {w} is said to be there, of {len(walls)} walls; the file was changed")
         for inflow in events.inflows:
+            if strange := inflow.scalars.keys() - set(bodies.scalar_names):
+                raise ValueError(
+                    f"inflow '{inflow.name}' has the unknown scalar {min(strange)!r}; the file was changed"
+                )
             for grain in inflow.waiting:
                 check_material(bodies, int(grain.material[0]), f"grain {grain.id[0]} on its way to '{inflow.name}'")
-        bodies.scheduled = walls if any(wall.comes_or_goes for wall in walls) else []
+        if "stages" in words:
+            events.stages = Stages.unpack(words["stages"])
+        staged = events.stages is not None and events.stages.have_walls
+        bodies.scheduled = walls if staged or any(wall.comes_or_goes for wall in walls) else []
         bodies.walls = [walls[w] for w in words["present"]]
         return events
 
 
-def _arrival(wall: Wall, bodies: Bodies, time: float) -> Wall:
-    """A wall where its motion has brought it by now, unless grains are in its way."""
-    arrived = wall.at(time)
+def _arrival(wall: Wall, bodies: Bodies, time: float, waits: bool) -> Wall:
+    """A wall where its motion has brought it by now, or at its place if it waits; unless grains are in its way."""
+    arrived = wall.at(0.0 if waits else time)
     grains = np.arange(bodies.count, dtype=np.int32)
     if bodies.catalogue is None:
         gap, _ = arrived.shape.gaps(grains, bodies.position, bodies.radius)
     else:
-        balls = balls_of(bodies, grains)
-        each, _ = arrived.shape.gaps(np.arange(len(balls.owner), dtype=np.int32), balls.place, balls.radius)
-        gap = np.full(bodies.count, np.inf)
-        np.minimum.at(gap, balls.owner, each)
+        gap = wall_gaps(bodies, arrived.shape)
     depth = -gap / bodies.radius
     if depth.max(initial=0.0) > DEEPEST:
         i = int(np.argmax(depth))

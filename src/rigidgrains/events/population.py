@@ -44,10 +44,11 @@ class Crowd:
         return Crowd(rows, [self.group[k] for k in np.arange(len(self))[some]])
 
     @classmethod
-    def of_one(cls, radius: float, mass: float, material: int, dimension: int, group: str) -> Crowd:
-        """A new grain at rest, without a place and an id yet."""
+    def of_one(cls, radius: float, mass: float, material: int, dimension: int, group: str, scalars: int = 0) -> Crowd:
+        """A new grain at rest, without a place and an id yet; scalars : how many numbers of the user it has."""
         grain = cls({column.name: column.make(1, dimension) for column in grain_arrays()}, [group])
         grain.radius[0], grain.mass[0], grain.material[0] = radius, mass, material
+        grain.rows["scalars"] = np.full((1, scalars), np.nan)
         grain.motion[0, INV_MASS], grain.motion[0, INV_SPIN] = 1.0 / mass, INERTIA[dimension] / mass
         return grain
 
@@ -146,7 +147,7 @@ def _fill(column: PerGrain, bodies: Bodies, rows: Index, coming: Crowd | None) -
     usual = column.sparse and (arriving == column.make(len(arriving), bodies.dimension)).all()
     if not column.where(bodies) or (usual and not len(old)):
         return column.make(0, bodies.dimension)
-    new = column.make(len(rows), bodies.dimension).astype(old.dtype, copy=False)
+    new = np.empty((len(rows), *old.shape[1:]), old.dtype)
     new[rows >= 0] = column.of(bodies)[rows[rows >= 0]]
     if coming is not None:
         new[rows < 0] = arriving

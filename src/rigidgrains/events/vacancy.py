@@ -30,16 +30,17 @@ class Vacancy:
             near = (np.abs(IMAGES) <= 1).all(axis=1) & ~IMAGES[:, ~bodies.cell.periodic].any(axis=1)
             self._shifts = IMAGES[near] @ bodies.cell.vectors
         self._spheres = np.zeros((0, 4))
-        reach = float(bodies.radius.max(initial=0.0))
+        bound = bodies.bound
+        reach = float(bound.max(initial=0.0))
         for shift in self._shifts:
             at = bodies.position + shift
             near = np.flatnonzero(_inside(at, lower - reach, upper + reach, bodies.dimension) & stays)
-            self._spheres = np.concatenate([self._spheres, np.column_stack([at[near], bodies.radius[near]])])
+            self._spheres = np.concatenate([self._spheres, np.column_stack([at[near], bound[near]])])
         for one in others:
-            self._take(one.position[0], float(one.radius[0]))
+            self._take(one.position[0], float(bound_of(bodies, one.radius, one.shape)[0]))
 
     def find(self, radius: float, rng: np.random.Generator) -> Array | None:
-        """A place (3,) for a grain of this radius, which is then taken; None if none of a few tries was free."""
+        """A place (3,) for a grain within this radius, which is then taken; None if none of a few tries was free."""
         low, high = self._lower[: self._axes] + radius, self._upper[: self._axes] - radius
         places = np.zeros((TRIES, 3))
         places[:, : self._axes] = low + (high - low) * rng.random((TRIES, self._axes))
@@ -59,6 +60,11 @@ class Vacancy:
         """A grain is there from now on, with its images."""
         images = np.column_stack([place + self._shifts, np.full(len(self._shifts), radius)])
         self._spheres = np.concatenate([self._spheres, images])
+
+
+def bound_of(bodies: Bodies, radius: Array, shape: NDArray[np.integer]) -> Array:
+    """(m,) m, radii of the spheres that hold grains which are not in the scene yet, by which they find room."""
+    return radius if bodies.catalogue is None else radius * bodies.catalogue.bound[shape]
 
 
 @kernel

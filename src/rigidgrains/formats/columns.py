@@ -25,9 +25,9 @@ SHORT = {"position": "{}", "velocity": "v{}", "orientation": "q{}"}  # names of 
 
 
 def grain_arrays(frame: Frame) -> Columns:
-    """The arrays of grains that other programs get, by name, see model/arrays.py."""
+    """The arrays of grains that other programs get, by name, see model/arrays.py, and scalars of the user."""
     named = {name: frame.column(name) for name, column in grains_in_frames().items() if column.exported}
-    return {name: array for name, array in named.items() if array is not None}
+    return {name: array for name, array in named.items() if array is not None} | frame.scalars
 
 
 def grain_columns(frame: Frame) -> Columns:
@@ -44,7 +44,8 @@ def units(frame: Frame) -> dict[str, str]:
     """Units of the columns of grains and contacts, by name; none of what is a mere number."""
     told = dict(OF_CONTACTS)
     for name, array in grain_arrays(frame).items():
-        told |= dict.fromkeys(_components(name, array), grains_in_frames()[name].unit)
+        column = grains_in_frames().get(name)
+        told |= dict.fromkeys(_components(name, array), column.unit if column else "")
     for name, column in contacts_in_frames().items() if frame.has_contacts else ():
         if column.exported and (rows := frame.contacts.law(name)) is not None:
             told |= dict.fromkeys(_components(name, rows), column.unit)

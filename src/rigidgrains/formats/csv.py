@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from .box import cell_of
 from .columns import contact_columns, grain_columns, units
-from .errors import FrameError
 from .rows import Row, open_text, read_columns
-from .state import State, Which, make_state
+from .state import Given, State, Which, make_state, single
 
 if TYPE_CHECKING:
     from ..trajectory.frame import Frame
@@ -53,15 +52,14 @@ def cell_columns(job: Job) -> dict[str, NDArray[Any]]:
     return columns if rows else {}
 
 
-def read(path: Path, which: Which) -> State:
+def read(path: Path, which: Which, given: Given) -> State:
     """A table whose first line names the columns, also after #; units in brackets and empty lines do no harm."""
-    if which not in ("last", 0, -1):
-        raise FrameError(path, which, 1)
+    single(path, which)
     with open_text(path) as file:
         rows = list(_rows(file))
     names = [name.strip() for name in rows[0][1]] if rows else []
     rows = rows[1:]
-    return make_state(path, read_columns(path, names, rows), where=lambda row: f"line {rows[row][0]}")
+    return make_state(path, read_columns(path, names, rows), where=lambda row: f"line {rows[row][0]}", given=given)
 
 
 def save(path: Path, columns: dict[str, NDArray[Any]], units: dict[str, str]) -> None:
@@ -74,9 +72,10 @@ def save(path: Path, columns: dict[str, NDArray[Any]], units: dict[str, str]) ->
 
 def history_columns(trajectory: Trajectory) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
     """Columns of the history with their units; forces on walls as NAME_x, NAME_y, NAME_z."""
-    from ..observe.history import COLUMNS, OF_CELL
+    from ..simulation.columns import COLUMNS, OF_CELL, unit_of
 
-    history, units = dict(trajectory.history), COLUMNS | OF_CELL
+    history = dict(trajectory.history)
+    units = {name: unit_of(name) for name in [*COLUMNS, *OF_CELL, *(name for name in history if name != "wall_force")]}
     forces = history.pop("wall_force", np.zeros((0, 0, 3)))
     columns = {name: history.pop(name) for name in units if name in history} | history
     names = trajectory.wall_names

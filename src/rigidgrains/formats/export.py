@@ -30,15 +30,16 @@ def export(
     path: str | Path | None = None,
     frames: int | Literal["last", "all"] = "all",
     *,
+    every: int = 1,
     force: bool = False,
     tell: Tell | None = None,
     note: Callable[[str], None] | None = None,
 ) -> Path:
     """Write frames of a trajectory in another format; returns the file or folder that was made.
 
-    to     : "gsd", "lammps", "extxyz", "csv", "vtu", "stl" or "obj"
+    to     : "gsd", "lammps", "lammps-data", "extxyz", "csv", "vtu", "stl" or "obj"
     path   : file or folder to make; default: named after the trajectory, beside it
-    frames : number of a frame, "last" or "all"
+    frames : number of a frame, "last" or "all"; every : take one frame in so many
     force  : overwrite what is there
     tell   : called with the frames done and their total
     note   : called with a line about what the format cannot hold; default: a warning
@@ -50,9 +51,13 @@ def export(
 
         to_write(to, Path(trajectory))  # a wrong name is told before a file is opened
         with Trajectory(trajectory) as opened:
-            return export(opened, to, path, frames, force=force, tell=tell, note=note)
+            return export(opened, to, path, frames, every=every, force=force, tell=tell, note=note)
     known = to_write(to, trajectory.path)
-    chosen = choose(trajectory, frames)
+    if known.single and frames == "all":
+        frames = "last"
+    if not isinstance(every, int) or every < 1:
+        raise FrameError(trajectory.path, f"every {every}", len(trajectory))
+    chosen = choose(trajectory, frames)[::every]
     folder = known.folder and frames == "all"
     target = Path(path) if path is not None else default_target(trajectory.path, known, folder=folder)
     if target.name in ("", ".."):

@@ -17,7 +17,7 @@ from .box import cell_of
 from .columns import bodies, grain_arrays, lines, more_of_contacts, normal_force, tangential_force
 from .errors import FormatError
 from .rows import Row, open_text, read_columns
-from .state import Box, State, Which, make_state, pick
+from .state import Box, Given, State, Which, make_state, pick
 
 if TYPE_CHECKING:
     from ..trajectory.frame import Frame
@@ -43,7 +43,7 @@ def write(job: Job) -> None:
                 contacts.write(_block(frame, _contacts(frame)))
 
 
-def read(path: Path, which: Which) -> State:
+def read(path: Path, which: Which, given: Given) -> State:
     """One block; properties pos, radius or diameter, velo, spin, mass and id."""
     with open_text(path) as file:
         frame, (number, comment, names, rows) = pick(_blocks(path, enumerate(file, start=1)), which, path)
@@ -52,7 +52,7 @@ def read(path: Path, which: Which) -> State:
     columns = read_columns(path, names, rows)
     box = _box(path, number, comment)
     return make_state(
-        path, columns, frame=frame, dimension=dimension, where=lambda row: f"line {rows[row][0]}", box=box
+        path, columns, frame=frame, dimension=dimension, where=lambda row: f"line {rows[row][0]}", box=box, given=given
     )
 
 

@@ -18,7 +18,7 @@ from .box import cell_of
 from .columns import grain_arrays, normal_force, quaternions, tangential_force
 from .errors import FormatError, FrameError
 from .gsd_shapes import Types, make_types
-from .state import Array, Box, State, Which, make_state
+from .state import Array, Box, Given, State, Which, make_state
 
 if TYPE_CHECKING:
     from ..trajectory.frame import Frame
@@ -37,7 +37,7 @@ def write(job: Job) -> None:
             file.append(_frame(hoomd, frame, job.bounds, types))
 
 
-def read(path: Path, which: Which) -> State:
+def read(path: Path, which: Which, given: Given) -> State:
     """One frame; radius is half the diameter, spin comes from log/particles/spin where we wrote it."""
     hoomd = package(path)
     try:
@@ -63,7 +63,7 @@ def read(path: Path, which: Which) -> State:
     if (centre := frame.log.get("cell_centre")) is not None:
         for k, at in enumerate(centre[:dimension]):
             columns["xyz"[k]] = columns["xyz"[k]] + at
-    return make_state(path, columns, frame=index % count, dimension=dimension, box=_box(frame))
+    return make_state(path, columns, frame=index % count, dimension=dimension, box=_box(frame), given=given)
 
 
 def package(path: Path) -> Any:

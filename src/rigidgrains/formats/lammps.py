@@ -6,13 +6,14 @@ written as spheres of equal volume.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..model.cell import B, C
 from ..model.columns import X, Y
@@ -21,7 +22,7 @@ from .box import cell_of
 from .columns import Columns, contact_columns, grain_columns, lines, quaternions
 from .errors import FormatError
 from .rows import Row, open_text, read_columns
-from .state import Array, Box, State, Which, make_state, pick
+from .state import Array, Box, Given, State, Which, make_state, pick
 
 if TYPE_CHECKING:
     from ..trajectory.frame import Frame
@@ -51,12 +52,26 @@ def write(job: Job) -> None:
                 contacts.write(_header(frame, job, "ENTRIES", columns) + lines(columns.values()))
 
 
-def read(path: Path, which: Which) -> State:
-    """One snapshot; columns x y z (or xu yu zu), radius or diameter, vx vy vz, omegax omegay omegaz, mass, id."""
+def read(path: Path, which: Which, given: Given) -> State:
+    """One snapshot; columns x y z (or xu yu zu, xs ys zs, xsu ysu zsu), radius or diameter, vx vy vz, omegax omegay
+    omegaz, mass, id."""
     with open_text(path) as file:
         frame, (names, rows, box) = pick(_snapshots(path, enumerate(file, start=1)), which, path)
     columns = read_columns(path, names, rows)
-    return make_state(path, columns, frame=frame, where=lambda row: f"line {rows[row][0]}", box=box)
+    if "x" not in columns and box is not None:
+        columns = unscaled(columns, box)
+    return make_state(path, columns, frame=frame, where=lambda row: f"line {rows[row][0]}", box=box, given=given)
+
+
+def unscaled(columns: Mapping[str, NDArray[Any]], box: Box) -> dict[str, NDArray[Any]]:
+    """Positions x = origin + xs a + ys b + zs c of scaled ones; those that are not there are 0."""
+    shares = {name: column for name, column in columns.items() if name in ("xs", "ys", "zs")}
+    if not {"xs", "ys"} <= shares.keys():
+        return dict(columns)
+    vectors, origin, _ = box
+    share = np.stack([shares.get(name, np.zeros(len(shares["xs"]))) for name in ("xs", "ys", "zs")], axis=1)
+    place = origin + share @ vectors
+    return {**dict(zip("xyz", place.T)), **{name: column for name, column in columns.items() if name not in shares}}
 
 
 def _grains(frame: Frame) -> Columns:
@@ -128,17 +143,24 @@ def _header(frame: Frame, job: Job, label: str, columns: Columns) -> str:
     )
 
 
-def _box(frame: Frame, job: Job) -> str:
-    """Kinds of sides and bounds; of a leaning cell the bounds of all its corners, and how far it leans."""
-    (lower, upper), cell, tilt = job.bounds, cell_of(frame), np.zeros(3)
-    sides = ["ff"] * 3
+def box_of(frame: Frame, bounds: tuple[Array, Array]) -> tuple[Array, Array]:
+    """(3, 3) and (3,) m, vectors and lower corner: the cell, else a box around the bounds."""
+    (lower, upper), cell, vectors = bounds, cell_of(frame), np.zeros((3, 3))
     if cell is not None:
-        sides = ["pp" if has else "ff" for has in cell.periodic]
         told = cell.periodic | (np.arange(3) < frame.dimension)  # the thickness of disks is not that of their cell
         lower = np.where(told, cell.origin, lower)
         upper = np.where(told, cell.origin + np.diag(cell.vectors), upper)
-        tilt = np.array([cell.vectors[B, X], cell.vectors[C, X], cell.vectors[C, Y]])
-        lower, upper = lower + _corners(tilt)[0], upper + _corners(tilt)[1]
+        vectors = np.tril(cell.vectors, -1)
+    return vectors + np.diag(upper - lower), np.asarray(lower)
+
+
+def _box(frame: Frame, job: Job) -> str:
+    """Kinds of sides and bounds; of a leaning cell the bounds of all its corners, and how far it leans."""
+    cell = cell_of(frame)
+    sides = ["ff"] * 3 if cell is None else ["pp" if has else "ff" for has in cell.periodic]
+    vectors, lower = box_of(frame, job.bounds)
+    tilt = np.array([vectors[B, X], vectors[C, X], vectors[C, Y]])
+    lower, upper = lower + _corners(tilt)[0], lower + np.diag(vectors) + _corners(tilt)[1]
     leans = bool(tilt.any())
     rows = zip(lower.tolist(), upper.tolist(), tilt.tolist())
     text = "".join(" ".join(map(repr, row if leans else row[:2])) + "\n" for row in rows)
@@ -176,11 +198,12 @@ def _snapshots(path: Path, numbered: Iterator[tuple[int, str]]) -> Iterator[tupl
 
 
 def _read_box(path: Path, words: list[str], rows: list[tuple[int, str]]) -> Box | None:
-    """Vectors, origin and periodic directions; None where the line does not say which are periodic."""
+    """Vectors, origin and periodic directions, none where the line does not say; None for a box that is turned."""
     sides = [word for word in words if word not in ("xy", "xz", "yz")]
-    if len(sides) != 3 or not any(side.startswith("p") for side in sides):
+    if words[:1] == ["abc"]:
         return None
-    leans = len(words) == 6
+    leans = "xy" in words
+    sides = sides if len(sides) == 3 else ["ff"] * 3
     try:
         numbers = np.array([[float(word) for word in row.split()[: 3 if leans else 2]] for _, row in rows])
         numbers = numbers.reshape(3, 3 if leans else 2)

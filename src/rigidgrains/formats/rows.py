@@ -22,6 +22,9 @@ NAMES = {
     "x": ("x", "xu", "pos_x", "position_x"),
     "y": ("y", "yu", "pos_y", "position_y"),
     "z": ("z", "zu", "pos_z", "position_z"),
+    "xs": ("xs", "xsu"),
+    "ys": ("ys", "ysu"),
+    "zs": ("zs", "zsu"),
     "radius": ("radius", "radii", "r"),
     "diameter": ("diameter",),
     "vx": ("vx", "v_x", "velo_x", "vel_x", "velocity_x"),
@@ -56,8 +59,6 @@ def read_columns(path: Path, names: Sequence[str], rows: Sequence[Row]) -> dict[
     for k, name in enumerate(names):
         if meaning := known(path, name):
             places.setdefault(meaning, k)
-    if "x" not in places and "xs" in names:
-        raise FormatError(path, "has scaled coordinates xs, ys, zs; write x y z instead")
     columns, wanted = [*places], [*places.values()]
     if len(wanted) < 2:
         return dict.fromkeys(columns, np.empty(0))  # too few to be grains, and that will be told

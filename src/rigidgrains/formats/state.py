@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..model.cell import Cell
 from ..model.columns import Z
+from ..model.given import GivenForces
 from ..shapes.catalogue import Catalogue
 from .box import read_cell
 from .errors import FormatError, FrameError
@@ -25,6 +26,16 @@ Box = tuple[Any, Any, Iterable[bool]]  # vectors, origin and periodic directions
 
 FARTHEST = 1e100
 POSITIVE = ("radius", "diameter", "mass")
+# Arrays of a State with a row for each grain.
+ROWS = ("position", "radius", "velocity", "spin", "mass", "ids", "shape", "orientation", "group", "material")
+
+
+@dataclass(frozen=True)
+class Given:
+    """What is said besides a file: radius (m) of grains that have none there; periodic directions of its box."""
+
+    radius: float | None = None
+    periodic: str = ""
 
 
 @dataclass(frozen=True)
@@ -39,6 +50,10 @@ class State:
     cell : the periodic cell
     catalogue : shapes of grains that are not round; then `shape` (n,) are their numbers, and `orientation` (n,) rad or
                 (n, 4) unit quaternions; None where all are round
+    scalars : (n,) numbers of the user by name
+    group : (n,) number of each grain's group in `groups`, -1 of none; only of trajectories
+    material : (n,) row of each grain in `friction` (k, k), of these names; only where a packing knows them
+    forces : of contacts, by the ids of the file
     """
 
     position: Array
@@ -55,6 +70,21 @@ class State:
     catalogue: Catalogue | None = None
     shape: NDArray[np.int32] | None = None
     orientation: Array | None = None
+    scalars: dict[str, Array] = field(default_factory=dict)
+    groups: tuple[str, ...] = ()
+    group: NDArray[np.int32] | None = None
+    materials: tuple[str, ...] = ()
+    material: NDArray[np.int32] | None = None
+    friction: Array | None = None
+    forces: GivenForces | None = None
+
+    def of_group(self, name: str) -> State:
+        """The grains of one group alone; KeyError if there is none of that name."""
+        if self.group is None or name not in self.groups:
+            raise KeyError(name)
+        some = self.group == self.groups.index(name)
+        rows = {one: array[some] for one in ROWS if (array := getattr(self, one)) is not None}
+        return replace(self, **rows, scalars={one: values[some] for one, values in self.scalars.items()})
 
     @property
     def bound(self) -> Array:
@@ -67,13 +97,16 @@ class State:
         return is_flat(self.position, self.velocity)
 
 
-def read_state(path: str | Path, frame: Which = "last") -> State:
-    """The grains of one frame of a file: a LAMMPS dump, extended XYZ, CSV, GSD, or a trajectory of our own.
+def read_state(path: str | Path, frame: Which = "last", *, radius: float | None = None, periodic: str = "") -> State:
+    """The grains of one frame of a file: a LAMMPS dump or data file, extended XYZ, CSV, GSD, or a trajectory.
+
+    radius   : m, of all grains, where the file tells none
+    periodic : directions along which the box of a LAMMPS data file is periodic, "xy" for instance
 
     >>> read_state("settled.dump").position
     """
     path = Path(path)
-    state: State = to_read(path).room.read(path, frame)
+    state: State = to_read(path).room.read(path, frame, Given(radius, periodic))
     return state
 
 
@@ -85,6 +118,7 @@ def make_state(
     dimension: int | None = None,
     where: Callable[[int], str] = "grain {}".format,
     box: Box | None = None,
+    given: Given | None = None,
     **more: Any,
 ) -> State:
     """A state from columns x, y, z, radius or diameter, vx ..., spin_x ..., mass, id; `where` names a bad row.
@@ -93,9 +127,16 @@ def make_state(
     """
     for name in ("x", "y"):
         if name not in columns:
+            if f"{name}s" in columns:
+                raise FormatError(path, "has scaled coordinates xs, ys, zs, and no box; write x y z instead")
             raise FormatError(path, f"has no column {name}; columns x, y, z and radius are needed")
-    if "radius" not in columns and "diameter" not in columns:
-        raise FormatError(path, "has no column radius or diameter; a rigid grain needs one")
+    has, radius = "radius" in columns or "diameter" in columns, None if given is None else given.radius
+    if not has and radius is None:
+        raise FormatError(path, "has no column radius or diameter; give a radius for all grains (radius, --radius)")
+    if has and radius is not None:
+        raise FormatError(path, "has radii of its own; leave out the radius (radius, --radius)")
+    if radius is not None:
+        columns = {**columns, "radius": np.full(len(columns["x"]), radius)}
     if not len(columns["x"]):
         raise FormatError(path, f"frame {frame} has no grains; choose another")
     for name, column in columns.items():
@@ -124,6 +165,12 @@ def make_state(
         **more,
     )
     return state if ids is None else _sorted(path, state, ids)
+
+
+def single(path: Path, which: Which) -> None:
+    """Refuse another frame than the first of a file that has one."""
+    if which not in ("last", 0, -1):
+        raise FrameError(path, which, 1)
 
 
 def is_flat(position: Array, velocity: Array | None) -> bool:
@@ -163,6 +210,5 @@ def _sorted(path: Path, state: State, ids: NDArray[np.int64]) -> State:
     twice = np.flatnonzero(np.diff(ids[order]) == 0)
     if len(twice):
         raise FormatError(path, f"id {ids[order][twice[0]]} is given to two grains; ids must differ")
-    arrays = ("position", "radius", "velocity", "spin", "mass", "ids", "shape", "orientation")
-    fields = {name: getattr(state, name) for name in state.__dataclass_fields__}
-    return State(**fields | {name: fields[name][order] for name in arrays if fields[name] is not None})
+    rows = {name: array[order] for name in ROWS if (array := getattr(state, name)) is not None}
+    return replace(state, **rows, scalars={name: values[order] for name, values in state.scalars.items()})

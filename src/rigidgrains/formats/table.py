@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -11,6 +12,7 @@ from typing import Any
 
 from .errors import FormatError
 
+ATOMS = re.compile(rb"^\s*\d+\s+atoms\s*$", re.MULTILINE)
 HEAD = 1024  # bytes by which a file is recognised
 HDF5, GSD = b"\x89HDF\r\n\x1a\n", b"\xdf\x65" * 4
 
@@ -20,7 +22,7 @@ class Format:
     """A format; its room `module` has `write` (if `suffix`) and `read` (if `recognise`).
 
     suffix    : of the file to write; empty where nothing is written
-    folder    : all frames make a folder, one frame makes one file
+    folder    : all frames make a folder, one frame makes one file; single : a file holds one frame, the last by default
     recognise : tells from the name and the first bytes whether a file is of this format
     """
 
@@ -28,11 +30,16 @@ class Format:
     about: str
     suffix: str = ""
     folder: bool = False
+    single: bool = False
     recognise: Callable[[Path, bytes], bool] | None = None
 
     @property
     def room(self) -> Any:
-        return import_module(f".{self.name}", __package__)
+        return import_module(f".{self.name.replace('-', '_')}", __package__)
+
+
+def _is_lammps_data(path: Path, head: bytes) -> bool:
+    return ATOMS.search(head) is not None and b"xlo xhi" in head
 
 
 def _is_extxyz(path: Path, head: bytes) -> bool:
@@ -51,6 +58,7 @@ FORMATS = {
         Format("vtkhdf", "trajectory of rigidgrains", recognise=lambda path, head: head.startswith(HDF5)),
         Format("gsd", "GSD of HOOMD-blue", ".gsd", recognise=lambda path, head: head.startswith(GSD)),
         Format("lammps", "LAMMPS dump", ".dump", recognise=lambda path, head: head.lstrip().startswith(b"ITEM:")),
+        Format("lammps-data", "LAMMPS data file", ".data", single=True, recognise=_is_lammps_data),
         Format("extxyz", "extended XYZ", ".extxyz", recognise=_is_extxyz),
         Format("vtu", "VTK unstructured grid", ".vtu", folder=True),
         Format("stl", "STL surfaces", ".stl", folder=True),

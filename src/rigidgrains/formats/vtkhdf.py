@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..model.given import GivenForces
 from .box import cell_of
 from .columns import grain_columns
 from .errors import FormatError, FrameError
 from .rows import NAMES
-from .state import State, Which, make_state
+from .state import Given, State, Which, make_state
 
 if TYPE_CHECKING:
     from ..trajectory.frame import Frame
 
 
-def read(path: Path, which: Which) -> State:
+def read(path: Path, which: Which, given: Given) -> State:
     """The grains of one frame, with gravity and time step of the run; velocities about the flow of a cell."""
     from ..trajectory.errors import TrajectoryError
     from ..trajectory.reader import Trajectory
@@ -39,10 +40,51 @@ def read(path: Path, which: Which) -> State:
                 box=None if cell is None else (cell.vectors, cell.origin, cell.periodic),
                 gravity=frame.gravity.astype(float),
                 dt=frame.dt,
+                scalars={name: values.astype(float) for name, values in frame.scalars.items()},
                 **shapes_of(frame),
+                **groups_of(frame),
+                forces=forces_of(frame),
+                given=given,
             )
     except TrajectoryError as problem:
         raise FormatError(path, str(problem).removeprefix(f"{path}: ")) from None
+
+
+def groups_of(frame: Frame) -> dict[str, Any]:
+    """Names of groups and materials, and the numbers of each grain's among them; friction."""
+    words: dict[str, Any] = {}
+    if frame.group is not None and frame.names.groups:
+        words |= {"groups": tuple(frame.names.groups), "group": np.array(frame.group)}
+    names = frame.names.materials
+    if len(set(names)) == len(names) == len(frame.friction):
+        words |= {"materials": tuple(names), "material": np.array(frame.material), "friction": np.array(frame.friction)}
+    return words
+
+
+def forces_of(frame: Frame) -> GivenForces | None:
+    """Forces of the step that led to the frame, for a run to begin with; None without any."""
+    if not frame.has_contacts or not frame.whole:
+        return None
+    contacts, n = frame.contacts, len(frame)
+    total = contacts.force.astype(float)
+    some = np.flatnonzero(total.any(axis=1))
+    normal, total, pair = contacts.normal.astype(float)[some], total[some], contacts.pair[some].astype(np.int64)
+    r_n = (normal * total).sum(axis=1)
+    force = np.column_stack([r_n, total - r_n[:, None] * normal])
+    if (pulls := contacts.law("attraction")) is not None:
+        force[:, 0] += pulls[some]
+    ids = np.stack([frame.id[pair[:, 0]], np.where(pair[:, 1] < n, 0, n - 1 - pair[:, 1])], axis=1)
+    between = pair[:, 1] < n
+    ids[between, 1] = frame.id[pair[between, 1]]
+    words: dict[str, Any] = {"walls": tuple(wall.name for wall in frame.walls)}
+    image = np.zeros((len(some), 3), np.int64) if contacts.image is None else contacts.image[some].astype(np.int64)
+    if frame.cell is not None:
+        words["vectors"] = np.array(frame.cell, dtype=float)
+    if contacts.feature is not None:
+        half = 0.5 * contacts.gap[some, None] * normal
+        lever = contacts.point[some] - frame.position[pair[:, 0]] - half
+        words |= {"feature": contacts.feature[some].astype(np.int64), "lever": lever.astype(float)}
+    return GivenForces(ids, force, image=image, **words)
 
 
 def shapes_of(frame: Frame) -> dict[str, Any]:

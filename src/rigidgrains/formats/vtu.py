@@ -26,7 +26,7 @@ Array = NDArray[Any]
 KINDS = {"f": "Float", "i": "Int", "u": "UInt"}
 ENDIAN = f'byte_order="{"LittleEndian" if sys.byteorder == "little" else "BigEndian"}"'
 VERTEX, TRIANGLE, POLYGON = 1, 5, 7
-OF_SURFACES = ("id", "shape", "material", "radius", "velocity", "load", "contact_number")
+OF_SURFACES = ("id", "shape", "material", "group", "radius", "velocity", "load", "contact_number")
 
 
 def write(job: Job) -> None:
@@ -139,7 +139,8 @@ def _surfaces(frame: Frame) -> tuple[Array, Cells, dict[str, Array]]:
     size, row = np.concatenate(sizes), np.concatenate(owner)
     kind = np.full(len(size), POLYGON if frame.dimension == 2 else TRIANGLE)
     arrays, short = grain_arrays(frame), {"f": np.float32, "i": np.int32, "u": np.int32}
-    data = {name: arrays[name].astype(short[arrays[name].dtype.kind])[row] for name in OF_SURFACES}
+    wanted = [name for name in (*OF_SURFACES, *frame.scalars) if name in arrays]
+    data = {name: arrays[name].astype(short[arrays[name].dtype.kind])[row] for name in wanted}
     return np.concatenate(points).astype(np.float32), Cells(np.concatenate(corners), np.cumsum(size), kind), data
 
 

@@ -10,8 +10,9 @@ Point functions without loops, on numbers: one text serves a single contact and 
 
 from __future__ import annotations
 
-from ..model.columns import M_N, M_T, MU, S_X, S_Y, S_Z, TO_CLOSE, V_X, V_Y, V_Z
+from ..model.columns import M_N, M_T, MU, TO_CLOSE
 from ..runtime.compiled import inlined, kernel, law
+from ..runtime.rows import read_row, write_row
 from .shock import associated_law, shock_law
 
 shock, associated = law(shock_law), law(associated_law)
@@ -89,16 +90,13 @@ def shock_force(old, v, contact, rate, opens):
 @inlined
 def row(table, k):
     """A row of a table with eight columns."""
-    return (
-        table[k, 0], table[k, 1], table[k, 2], table[k, 3], table[k, 4], table[k, 5], table[k, 6], table[k, 7],
-    )  # fmt: skip
+    return read_row(table, k, 8)
 
 
 @inlined
 def put_back(motion, i, body):
     """v and s of a body."""
-    motion[i, V_X], motion[i, V_Y], motion[i, V_Z] = body[0], body[1], body[2]
-    motion[i, S_X], motion[i, S_Y], motion[i, S_Z] = body[3], body[4], body[5]
+    write_row(motion, i, 8, (body[0], body[1], body[2], body[3], body[4], body[5]))
 
 
 @kernel

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..runtime.compiled import kernel
+from .kinds import Only, select
 from .links import Links, links
 from .state import Frame, Mask, double, of
 
@@ -44,7 +45,9 @@ class Coordination:
     z_points: float
 
 
-def coordination(source: Frame | Simulation, *, least: int | None = None, share: float = 0.0) -> Coordination:
+def coordination(
+    source: Frame | Simulation, *, least: int | None = None, share: float = 0.0, only: Only = None
+) -> Coordination:
     """Coordination number with rattlers removed recursively: their contacts go with them, until none is left.
 
     least : a grain with fewer force-carrying contacts is a rattler. Default without friction: 3 in 2D, 4 in 3D. With
@@ -52,6 +55,7 @@ def coordination(source: Frame | Simulation, *, least: int | None = None, share:
             other force acts; under gravity two contacts may also hold it from below, as an arch. Of other shapes
             points are counted, and the default in 3D is 6, with friction 3.
     share : normal forces below this share of the mean one carry nothing, which is for forces that have not settled
+    only  : numbers of these grains, see `select`, by their contacts with all others; `backbone` is that of all
 
     A contact with a wall holds a grain as well as any other. Without any backbone z is 0.
     """
@@ -68,15 +72,17 @@ def coordination(source: Frame | Simulation, *, least: int | None = None, share:
     _peel(start, partner, least, backbone)
     holds = np.append(backbone, np.ones(len(frame.walls), dtype=np.bool_))
     kept = found.some(holds[found.i] & holds[found.j])
-    by_points, kept, everyone = _ends(kept), kept.joined(), found.joined()
-    between, grains = int((~kept.at_wall).sum()), max(int(backbone.sum()), 1)
+    some = select(frame, only)
+    by_points, kept, everyone = _ends(kept, some), kept.joined(), found.joined()
+    between = kept.some(~kept.at_wall)
+    counted, grains = max(int(some.sum()), 1), max(int(backbone[some].sum()), 1)
     return Coordination(
-        z=_ends(kept) / grains,
-        z_grains=2 * between / grains,
-        z_all=_ends(everyone) / n,
-        rattlers=1.0 - int(backbone.sum()) / n,
+        z=_ends(kept, some) / grains,
+        z_grains=_ends(between, some) / grains,
+        z_all=_ends(everyone, some) / counted,
+        rattlers=1.0 - int(backbone[some].sum()) / counted,
         backbone=backbone,
-        contacts=len(kept),
+        contacts=int((some[kept.i] | np.append(some, np.zeros(len(frame.walls), np.bool_))[kept.j]).sum()),
         z_points=by_points / grains,
     )
 
@@ -112,9 +118,9 @@ def contact_kinds(source: Frame | Simulation, *, walls: bool = False) -> Contact
     )
 
 
-def _ends(found: Links) -> int:
-    """Contacts counted at each of their grains."""
-    return 2 * len(found) - int(found.at_wall.sum())
+def _ends(found: Links, some: Mask) -> int:
+    """Contacts counted at each of their grains that is meant."""
+    return int(some[found.i].sum() + some[found.j[~found.at_wall]].sum())
 
 
 @kernel

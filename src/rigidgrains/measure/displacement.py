@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.linalg import expm
 
 from .images import unwrapped, velocity_gradient
+from .kinds import Only, select
 from .state import Array, Frame, double
 
 
@@ -26,8 +27,9 @@ class Displacement:
 
 
 def mean_squared_displacement(
-    frames: Iterable[Frame], *, lags: int | None = None, drift: bool = True, affine: bool = True, origins: str = "all"
-) -> Displacement:
+    frames: Iterable[Frame], *, lags: int | None = None, drift: bool = True, affine: bool = True, origins: str = "all",
+    only: Only = None,
+) -> Displacement:  # fmt: skip
     """Of all grains that are in every frame, by the time between two frames of a Trajectory or of a list.
 
     In a periodic cell grains are where they really are, after all faces they have crossed.
@@ -35,10 +37,14 @@ def mean_squared_displacement(
     drift   : False takes out the motion of the mean of all grains
     affine  : False takes out the flow of a cell that deforms: x(t + time) - F x(t), F being its deformation meanwhile
     origins : "all" frames are beginnings, which needs frames at equal intervals; "first" takes the first alone
+    only    : of these grains, see `select`, as the first frame has them; the drift is that of all
     """
+    meant: NDArray[Any] | None = None
     taken: list[tuple[float, NDArray[Any], Array]] = []
     strain, before = [np.eye(3)], None
     for frame in frames:
+        if meant is None:
+            meant = frame.id[select(frame, only)]
         corner = 0.0 if frame.cell_origin is None else double(frame.cell_origin)
         taken.append((frame.time, frame.id, unwrapped(frame) - corner))
         if before is not None:
@@ -49,6 +55,9 @@ def mean_squared_displacement(
     stayed = reduce(np.intersect1d, [ids for _, ids, _ in taken]) if taken else np.zeros(0)
     if not len(stayed):
         raise ValueError(f"{len(taken)} frames have no grain in common; choose frames between which some have stayed")
+    some = np.isin(stayed, np.zeros(0) if meant is None else meant)
+    if not some.any():
+        raise ValueError(f"none of the grains that are meant by only = {only!r} is in all frames; choose others")
     time, x = np.array([time for time, _, _ in taken]), np.array([_rows(ids, stayed, at) for _, ids, at in taken])
     every = np.diff(time)
     if origins == "all" and len(every) and np.ptp(every) > 1e-6 * every.mean():
@@ -60,7 +69,7 @@ def mean_squared_displacement(
             way = x[k + lag] - x[k] @ (strain[k + lag] @ np.linalg.inv(strain[k])).T
             if not drift:
                 way = way - way.mean(axis=0)
-            axes[lag] += (way * way).mean(axis=0) / (1 if origins == "first" else len(x) - lag)
+            axes[lag] += (way[some] * way[some]).mean(axis=0) / (1 if origins == "first" else len(x) - lag)
     return Displacement(time[:last] - time[0], axes.sum(axis=1), axes)
 
 

@@ -54,7 +54,7 @@ class Budget:
 
     kinetic  : change of kinetic energy
     gravity  : work of gravity on grains and pistons; loads : on pistons
-    forces   : work of constant forces, of torques and of springs
+    forces   : work of constant forces, torques, springs, functions of the user, and of prescribed motion of grains
     walls    : work of driven walls on the grains; cell : of whoever prescribes rates and stresses of a cell
     returned : given by contacts that are made to part, where overlaps are removed or grains rebound: R_n times the way
     contacts : dissipated by sliding, rolling and closing gaps; with `returned` it is -dt R V, V at the end of the step
@@ -105,6 +105,9 @@ def energy(source: Frame | Simulation) -> Energy:
     if frame.spring_force is not None:
         constant = constant - double(frame.spring_force)
         potential += frame.figures["spring_energy"]
+    for name in ("user_force", "guide_force"):  # that have no potential
+        if (part := frame.column(name)) is not None:
+            constant = constant - double(part)
     potential -= float((constant * position).sum())
     for _, wall in _pistons(frame):
         push = wall.mass * float(gravity @ wall.normal) + wall.load

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .images import affine_flow, cell_of, home, velocity_gradient
+from .kinds import Only, select
 from .packing import bin_edges
 from .region import Box, enclosure
 from .state import Array, Frame, axis_number, double, grain_volume, of
@@ -48,13 +49,14 @@ def mean_flow(source: Frame | Simulation, axis: int | str, bins: int | Array = 1
     return flow + affine
 
 
-def temperature(source: Frame | Simulation, *, flow: Array | None = None) -> float:
+def temperature(source: Frame | Simulation, *, flow: Array | None = None, only: Only = None) -> float:
     """Granular temperature (m^2/s^2): mean of the squared velocity about the flow, by mass and per dimension.
 
     flow : (3,) or (n, 3) m/s, `mean_flow` for instance; the mean velocity if absent, with the flow of a deforming cell
+    only : of these grains, see `select`; the flow is that of all
     """
     frame = of(source)
-    mass, v = double(frame.mass), double(frame.velocity) - whole_flow(frame, flow, None)
+    mass, v = double(frame.mass) * select(frame, only), double(frame.velocity) - whole_flow(frame, flow, None)
     return float(mass @ (v * v).sum(axis=1)) / (frame.dimension * float(mass.sum()))
 
 

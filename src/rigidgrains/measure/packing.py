@@ -9,6 +9,7 @@ import numpy as np
 
 from .cut import parts_in_slab, parts_inside, volumes_inside
 from .images import Images
+from .kinds import Only, select
 from .region import Box, enclosure, hull_volume
 from .state import Array, Frame, axis_number, double, grain_volume, of
 
@@ -16,31 +17,37 @@ if TYPE_CHECKING:
     from ..simulation.simulation import Simulation
 
 
-def packing_fraction(source: Frame | Simulation, *, box: Box | None = None, volume: float | None = None) -> float:
+def packing_fraction(
+    source: Frame | Simulation, *, box: Box | None = None, volume: float | None = None, only: Only = None
+) -> float:
     """Share of the volume that grains fill.
 
     box    : only here; grains that stand out count with the part that is inside, exactly. Overlaps count twice.
     volume : m^3 (m^2 in 2D) that holds all grains, if neither walls nor a periodic cell tell it
+    only   : of these grains, see `select`; the parts of all kinds add up to the whole
     """
     frame = of(source)
+    some = select(frame, only)
     if box is not None:
-        return float(volumes_inside(frame, box).sum()) / box.volume
-    return float(grain_volume(frame).sum()) / (hull_volume(frame) if volume is None else volume)
+        return float(volumes_inside(frame, box)[some].sum()) / box.volume
+    return float(grain_volume(frame)[some].sum()) / (hull_volume(frame) if volume is None else volume)
 
 
 def packing_profile(
-    source: Frame | Simulation, axis: int | str, bins: int | Array = 20, *, box: Box | None = None
+    source: Frame | Simulation, axis: int | str, bins: int | Array = 20, *, box: Box | None = None, only: Only = None
 ) -> tuple[Array, Array]:
     """Edges (k + 1,) in m and packing fraction (k,) of slabs square to an axis, exact by spherical caps.
 
-    bins : how many, or their edges (m); box : what is cut into slabs, `enclosure` if absent
+    bins : how many, or their edges (m); box : what is cut into slabs, `enclosure` if absent; only : of these grains
     """
     frame = of(source)
+    some = select(frame, only)
     axis = axis_number(frame, axis)
     room = enclosure(frame) if box is None else box
     edges = bin_edges(bins, room, axis)
     parts = [room.part(axis, low, high) for low, high in pairwise(edges)]
-    filled = [slice_volumes(frame, part, axis, whole=box is None)[1].sum() for part in parts]
+    slices = [slice_volumes(frame, part, axis, whole=box is None) for part in parts]
+    filled = [inside[some[found.owner]].sum() for found, inside in slices]
     return edges, np.array(filled) / [part.volume for part in parts]
 
 

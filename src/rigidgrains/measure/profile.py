@@ -9,6 +9,7 @@ import numpy as np
 
 from .flow import mean_flow
 from .images import velocity_gradient
+from .kinds import Only, select
 from .packing import bin_edges, slice_volumes
 from .region import Box, enclosure
 from .state import Array, Frame, axis_number, double, grain_volume, of
@@ -50,16 +51,18 @@ def profile(
     *,
     box: Box | None = None,
     flow: Array | None = None,
+    only: Only = None,
 ) -> Profile:
     """All profiles along an axis.
 
     bins : how many, or their edges (m); box : what is cut into slabs, `enclosure` if absent
-    flow : (n, 3) m/s about which the temperature is taken, `mean_flow` with the same bins if absent
+    flow : (n, 3) m/s about which the temperature is taken, `mean_flow` of all grains with the same bins if absent
+    only : of these grains, see `select`: their part of the packing fraction and of the stress, their own means
     """
     frame = of(source)
     axis = axis_number(frame, axis)
     room = enclosure(frame) if box is None else box
-    edges = bin_edges(bins, room, axis)
+    edges, some = bin_edges(bins, room, axis), select(frame, only)
     flow = mean_flow(frame, axis, edges) if flow is None else double(flow)
     d, k, own = frame.dimension, len(edges) - 1, grain_volume(frame)
     mass, velocity, spin = double(frame.mass), double(frame.velocity), double(frame.spin)
@@ -74,6 +77,7 @@ def profile(
     for b in range(k):
         part = room.part(axis, edges[b], edges[b + 1])
         found, inside = slice_volumes(frame, part, axis, whole=box is None)
+        inside = np.where(some[found.owner], inside, 0.0)
         packing[b] = inside.sum() / part.volume
         share = np.bincount(found.owner, inside, len(frame)) / own
         weight = mass * share

@@ -29,6 +29,7 @@ class Measure(Observer):
 
     A function is a column by its own name or by the keyword; each field of a dataclass is a column of its own, and what
     it makes of them, the pressure of a stress for instance, can be asked for by name.
+    A function may have a memory, as ContactLifetimes has: what its method `state()` gives is kept for `restore()`.
     A resumed run goes on with the rows it had. Use one Measure for all columns of a run: a checkpoint keeps one.
     """
 
@@ -80,18 +81,26 @@ class Measure(Observer):
             raise KeyError(f"no column is called {name!r}; there are {', '.join(self._columns) or 'none yet'}")
         return np.array(self._columns[name])
 
+    def _repr_html_(self) -> str:
+        from ..view.notebook_more import record_html
+
+        return record_html("Measurements", {name: np.array(column) for name, column in self._columns.items()})
+
     def blocking(self, name: str) -> Blocking:
         """Mean and error of a column of numbers."""
         return blocking(self[name])
 
     def state(self) -> dict[str, Any]:
         columns = {name: [_pack(value) for value in column] for name, column in self._columns.items()}
-        return {"functions": list(self.functions), "columns": columns}
+        memory = {name: function.state() for name, function in self.functions.items() if hasattr(function, "state")}
+        return {"functions": list(self.functions), "columns": columns, "memory": memory}
 
     def restore(self, state: dict[str, Any]) -> None:
         if state["functions"] != list(self.functions):
             kept, here = ", ".join(state["functions"]), ", ".join(self.functions)
             raise ValueError(f"the checkpoint has a Measure of {kept}, not of {here}; observe with the same functions")
+        for name, kept in state.get("memory", {}).items():
+            self.functions[name].restore(kept)  # type: ignore[attr-defined]
         self._columns = {name: [_unpack(value) for value in column] for name, column in state["columns"].items()}
 
 
@@ -117,7 +126,12 @@ def _name(function: Function) -> str:
 
 
 def _flat(name: str, value: Any, kinds: dict[str, type]) -> dict[str, NDArray[Any]]:
-    """Columns of a value: itself, or the fields of a dataclass, whose kind is noted."""
+    """Columns of a value: itself, the entries of a dictionary, or the fields of a dataclass, whose kind is noted."""
+    if isinstance(value, dict):
+        named: dict[str, NDArray[Any]] = {}
+        for key, part in value.items():
+            named |= _flat(f"{name}.{key}", part, kinds)
+        return named
     if is_dataclass(value):
         kinds[name] = type(value)
         parts: dict[str, NDArray[Any]] = {}

@@ -14,6 +14,7 @@ import numpy as np
 
 from .cut import volumes_inside
 from .images import affine_flow, cell_before, pushed, start
+from .kinds import Only, select
 from .links import links
 from .region import Box, hull_volume
 from .state import Array, Frame, double, dyads, grain_volume, of
@@ -67,20 +68,23 @@ class Stress:
 
 
 def stress(
-    source: Frame | Simulation, *, volume: float | None = None, box: Box | None = None, flow: Array | None = None
-) -> Stress:
+    source: Frame | Simulation, *, volume: float | None = None, box: Box | None = None, flow: Array | None = None,
+    only: Only = None,
+) -> Stress:  # fmt: skip
     """Mean stress of all grains over a volume.
 
     volume : m^3 (m^2 in 2D); that of the cell or the hull of the walls if absent
     box    : only here: each grain counts with the share of its volume that is inside
     flow   : (3,) or (n, 3) m/s, mean flow that is no agitation, `mean_flow` for instance; that of the whole if absent,
              with the flow of a deforming cell
+    only   : the part that these grains carry, see `select`; the parts of all kinds add up to the whole
     """
     frame = of(source)
+    some = select(frame, only)
     share = None if box is None else volumes_inside(frame, box) / grain_volume(frame)
     if volume is None:
         volume = hull_volume(frame) if box is None else box.volume
-    moment, agitation = moments(frame, whole_flow(frame, flow, share))
+    moment, agitation = (part * some[:, None, None] for part in moments(frame, whole_flow(frame, flow, share)))
     if share is None:
         return Stress(moment.sum(axis=0) / volume, agitation.sum(axis=0) / volume, volume)
     return Stress(np.tensordot(share, moment, 1) / volume, np.tensordot(share, agitation, 1) / volume, volume)

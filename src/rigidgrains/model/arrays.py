@@ -86,7 +86,7 @@ class PerGrain(Column):
     def of(self, bodies: Any) -> Array:
         """(n, ...) its rows, written out also where there are none."""
         kept: Array = getattr(bodies, self.name)
-        return kept[: bodies.count] if len(kept) else self.make(bodies.count, bodies.dimension)
+        return kept[: bodies.count] if len(kept) or not bodies.count else self.make(bodies.count, bodies.dimension)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,8 +143,20 @@ def _has_solid_shapes(bodies: Any) -> bool:
     return bodies.catalogue is not None and bodies.dimension == 3
 
 
+def _has_scalars(bodies: Any) -> bool:
+    return bool(bodies.scalar_names)
+
+
 def _has_springs(bodies: Any) -> bool:
     return bool(bodies.springs)
+
+
+def _has_user_forces(bodies: Any) -> bool:
+    return bool(bodies.user_forces)
+
+
+def _has_guides(bodies: Any) -> bool:
+    return bool(bodies.guides)
 
 
 def _table(*columns: Any) -> dict[str, Any]:
@@ -178,13 +190,29 @@ PER_GRAIN: dict[str, Column] = _table(
         name="orientation_before", row=(4,), note="quaternion (w, x, y, z) at the beginning of the step",
         values="finite", default=(1.0, 0.0, 0.0, 0.0), where=_has_solid_shapes, returns=False,
     ),
+    Column(name="group", dtype=np.int32, note="number of the group; -1 of none", frames="once", exported=True),
+    PerGrain(
+        name="scalars", row=("scalars",), note="by the names in scalar_names; in frames under these", frames="never",
+        default=np.nan, where=_has_scalars,
+    ),
     PerGrain(name="motion", row=(8,), frames="never", values="finite", walls=True, needed=True),
     PerGrain(name="force", row=(3,), unit="N", frames="never", values="finite", sparse=True, needed=True),
     PerGrain(name="torque", row=(3,), unit="N m", frames="never", values="finite", sparse=True),
+    PerGrain(
+        name="user_force", row=(3,), unit="N", note="by functions of the user", frames="once", values="finite",
+        where=_has_user_forces, returns=False,
+    ),
+    PerGrain(name="user_torque", row=(3,), unit="N m", frames="never", where=_has_user_forces, returns=False),
+    PerGrain(
+        name="guide_force", row=(3,), unit="N", note="on grains with prescribed motion", frames="once",
+        values="finite", where=_has_guides, returns=False,
+    ),
+    PerGrain(name="guide_torque", row=(3,), unit="N m", frames="never", where=_has_guides, returns=False),
     PerGrain(name="pull", row=(3,), unit="N", frames="never", where=_has_springs, checkpoint=False, returns=False),
     Column(name="external_force", row=(3,), unit="N", frames="once", values="finite"),
     Column(name="external_torque", row=(3,), unit="N m", frames="once", values="finite"),
     Column(name="spring_force", row=(3,), unit="N", frames="once"),
+    Column(name="guided", dtype=np.uint8, note="1 where motion is prescribed", frames="once"),
     Column(name="velocity_before", row=(3,), unit="m/s", values="finite"),
     Column(name="spin_before", row=(3,), unit="rad/s", values="finite"),
     Column(name="peculiar_velocity", row=(3,), unit="m/s"),

@@ -5,30 +5,48 @@ Three components always: a disk is a flat sphere with z = 0, spin about z, mass 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, fields
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..runtime.compiled import kernel
 from ..runtime.memory import on_lines
-from ..runtime.threads import in_parts
+from ..runtime.threads import spread
 from ..shapes.catalogue import Catalogue
 from .arrays import grain_arrays
 from .cell import Cell, make_cell_rows
 from .columns import INV_MASS, INV_SPIN, S_X, S_Y, S_Z, V_X, V_Y, V_Z, S, V
+from .given import GivenForces
+from .guide import Guide
 from .law import Law
 from .materials import check_tables
 from .spring import Spring
 from .tables import as_table
 from .time_functions import TimeFunctions
 from .turning import scaled_spins, spins
+from .user_force import UserForce
 from .walls import Wall
 
 Array = NDArray[np.float64]
 
 INERTIA = {2: 2.0, 3: 2.5}  # m r^2 / I of a disk and of a sphere
+
+
+class Radii(NamedTuple):
+    """The smallest, the mean and the largest radius (m); without grains infinite, 1 and 0."""
+
+    least: float
+    mean: float
+    most: float
+
+    @classmethod
+    def of(cls, radius: Array) -> Radii:
+        if not len(radius):
+            return cls(math.inf, 1.0, 0.0)
+        return cls(float(radius.min()), float(radius.mean()), float(radius.max()))
 
 
 class Comings(Protocol):
@@ -37,9 +55,11 @@ class Comings(Protocol):
     inflows: list[Any]
     outlets: list[Any]
     next_id: int
+    stages: Any
 
     def take_place(self, bodies: Any, neighbours: Any, contacts: Any, time: float, dt: float) -> Any: ...
     def pack(self, bodies: Any) -> dict[str, Any]: ...
+    def moved_walls(self) -> dict[str, list[Any]]: ...
 
 
 @dataclass
@@ -68,12 +88,18 @@ class Bodies:
                 (0, 3) without a cell
     id        : (n,) number of each grain, the same as long as it is there, and never given again
     springs   : that pull grains; pull : (n, 3) N, their forces in the present step; (0, 3) without any
+    user_forces : functions of the user's own; user_force, user_torque : (n, 3) N, N m, of the present step; (0, 3)
+                without any
+    guides    : that prescribe the motion of grains; guide_force, guide_torque : (n, 3) N, N m, what that takes
     gravity_function : gravity in the course of time; `gravity` is then that of the present step
     scheduled : all walls in the order of the scene, where some come or go at a time; else empty
     events    : what else comes and goes, see events/; None if nothing does
     catalogue : the shapes of the grains; None where all of them are disks or spheres
     shape     : (n,) number of each grain's shape in the catalogue; (0,) without one
     orientation_before : (n, 4) orientations at the beginning of the last step, of solids in a catalogue; else (0, 4)
+    scalars   : (n, k) numbers of the user, which take no part in the motion; scalar_names : (k,) what they are called
+    material_names : of the rows of the friction table; none where nobody named them
+    given     : forces from a file, until the first step begins with them
     """
 
     dimension: int
@@ -98,9 +124,20 @@ class Bodies:
     springs: list[Spring] = field(default_factory=list)
     pull: Array = field(default_factory=lambda: np.zeros((0, 3)))
     torque: Array = field(default_factory=lambda: np.zeros((0, 3)))
+    user_forces: list[UserForce] = field(default_factory=list)
+    user_force: Array = field(default_factory=lambda: np.zeros((0, 3)))
+    user_torque: Array = field(default_factory=lambda: np.zeros((0, 3)))
+    guides: list[Guide] = field(default_factory=list)
+    guide_force: Array = field(default_factory=lambda: np.zeros((0, 3)))
+    guide_torque: Array = field(default_factory=lambda: np.zeros((0, 3)))
     catalogue: Catalogue | None = None
     shape: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
     orientation_before: Array = field(default_factory=lambda: np.zeros((0, 4)))
+    scalars: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    scalar_names: list[str] = field(default_factory=list)
+    material_names: list[str] = field(default_factory=list)
+    given: GivenForces | None = None
+    _radii: Radii | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if len(self.id) != self.count:
@@ -222,9 +259,18 @@ class Bodies:
         return self.position if self.cell is None else self.position + self.image @ self.cell.vectors
 
     @property
+    def radii(self) -> Radii:
+        """The smallest, the mean and the largest; within a step those with which it began."""
+        return Radii.of(self.radius) if self._radii is None else self._radii
+
+    def hold_radii(self, hold: bool) -> None:
+        """Radii do not change until they are released: a step asks for their extremes many times."""
+        self._radii = Radii.of(self.radius) if hold else None
+
+    @property
     def mean_radius(self) -> float:
         """m; 1 where there are no grains."""
-        return float(self.radius.mean()) if self.count else 1.0
+        return self.radii.mean
 
     @property
     def all_walls(self) -> list[Wall]:
@@ -234,9 +280,22 @@ class Bodies:
     @property
     def external_force(self) -> Array:
         """(n, 3) N, all but gravity and contacts in the present step; (0, 3) when there is none."""
-        if not len(self.pull):
-            return self.force
-        return self.pull + self.force if len(self.force) else self.pull
+        return _sum(self.applied_force, self.guide_force)
+
+    @property
+    def external_torque(self) -> Array:
+        """(n, 3) N m, likewise."""
+        return _sum(self.applied_torque, self.guide_torque)
+
+    @property
+    def applied_force(self) -> Array:
+        """(n, 3) N, what pushes grains before any contact is thought of: constant, by springs and functions."""
+        return _sum(_sum(self.pull, self.force), self.user_force)
+
+    @property
+    def applied_torque(self) -> Array:
+        """(n, 3) N m, likewise."""
+        return _sum(self.torque, self.user_torque)
 
     @property
     def reach(self) -> float:
@@ -266,6 +325,13 @@ class Bodies:
         return self.radius if self.catalogue is None else self.radius * self.catalogue.bound[self.shape]
 
 
+def _sum(one: Array, other: Array) -> Array:
+    """Of forces (n, 3), either of which may have no rows."""
+    if not len(one) or not len(other):
+        return other if len(other) else one
+    return one + other
+
+
 def make_wall_rows(walls: list[Wall]) -> Array:
     """(walls, 8) motion rows of walls at rest."""
     rows = np.zeros((len(walls), 8))
@@ -280,17 +346,17 @@ def make_wall_rows(walls: list[Wall]) -> Array:
 
 def keep_motion(motion: Array, to: Array) -> None:
     """Copy v and s of all bodies to (bodies, 6); the rest of a row does not change in a step."""
-    in_parts(lambda first, last: _keep_motion(first, last, motion, to), len(motion))
+    spread(_keep_motion, len(motion), motion, to)
 
 
 def restore_motion(motion: Array, kept: Array) -> None:
     """Give bodies the velocities and spins that were kept."""
-    in_parts(lambda first, last: _restore_motion(first, last, motion, kept), len(kept))
+    spread(_restore_motion, len(kept), motion, kept)
 
 
 def top_speed(motion: Array) -> float:
     """Largest speed of any body; infinite if a speed or spin is not a number."""
-    return float(max(in_parts(lambda first, last: _top_speed(first, last, motion), len(motion))))
+    return float(max(spread(_top_speed, len(motion), motion)))
 
 
 @kernel
@@ -318,4 +384,4 @@ def _top_speed(first, last, motion):
         if not speed + abs(motion[i, S_X] + motion[i, S_Y] + motion[i, S_Z]) < np.inf:
             return np.inf
         top = max(top, speed)
-    return np.sqrt(top)
+    return math.sqrt(top)

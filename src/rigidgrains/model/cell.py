@@ -51,6 +51,7 @@ class Cell:
     inertia  : of the free components, over that of the grains which move along with them
     functions  : rates and stresses in the course of time by their words, "rate.xy" or "pressure"; `rate` and `stress`
                then hold those of the present step
+    strain   : (3, 3) what the cell has been strained by so far, the integral of L over time; set by those who move it
     """
 
     vectors: Array
@@ -79,6 +80,21 @@ class Cell:
                 " away"
             )
         self._outside = ~np.triu(np.outer(self.periodic, self.periodic))
+        self.strain = np.zeros((3, 3))
+        self._check_control()
+        self.moves = bool(self.rate.any() or self.free.any() or self.functions)
+
+    def control(
+        self, rate: Array, free: NDArray[np.bool_], stress: Array, isotropic: bool, inertia: float,
+        functions: dict[str, TimeFunction],
+    ) -> None:  # fmt: skip
+        """Prescribe other rates and stresses of a cell that was made to move; what they are is said at the top."""
+        self.rate, self.free, self.stress = rate.copy(), free.copy(), stress.copy()
+        self.isotropic, self.inertia, self.functions = isotropic, inertia, dict(functions)
+        self._check_control()
+
+    def _check_control(self) -> None:
+        """Raise for rates and stresses that do not fit; remember which components are free."""
         if not (self.spans(self.rate) and self.spans(self.free)):
             raise ValueError(
                 "rate or stress of a component that the cell does not have; give those above the diagonal, along"
@@ -90,7 +106,6 @@ class Cell:
             raise ValueError("an isotropic cell is free along all its periodic directions; set free there")
         if not 0.0 < self.inertia < np.inf:
             raise ValueError(f"inertia = {self.inertia} moves nothing; give a positive number, such as 1")
-        self.moves = bool(self.rate.any() or self.free.any() or self.functions)
         self._made_free = self.free.copy()
 
     def prescribe(self, time: float, dt: float) -> None:

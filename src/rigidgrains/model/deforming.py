@@ -14,11 +14,13 @@ of P.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ..runtime.compiled import kernel
-from ..runtime.threads import in_parts, total
+from ..runtime.threads import spread, total
 from .bodies import Bodies
 from .columns import ALL, INV_M, INV_M_ALL, V_X, V_Y, V_Z, L, X, Y, Z
 
@@ -45,8 +47,9 @@ def deform(bodies: Bodies, dt: float) -> float:
     cell, strain = bodies.cell, dt * bodies.flow[:, L]
     assert cell is not None
     what = bodies.position, bodies.motion, bodies.radius, dt, strain, cell.origin
-    farthest = max(in_parts(lambda first, last: _translate(first, last, *what), bodies.count))
+    farthest = max(spread(_translate, bodies.count, *what))
     cell.vectors += cell.vectors @ strain.T
+    cell.strain += strain
     return float(farthest) + 2.0 * float(np.linalg.norm(strain))
 
 
@@ -57,7 +60,7 @@ def strain_rate(bodies: Bodies) -> float:
 
 def strain_rates(bodies: Bodies) -> tuple[float, float]:
     """m/s and m/s^2, how fast the flow moves two of the largest grains that touch, and how fast P changes that."""
-    cell, rows, apart = bodies.cell, bodies.flow, 2.0 * float(bodies.radius.max(initial=0.0))
+    cell, rows, apart = bodies.cell, bodies.flow, 2.0 * bodies.radii.most
     assert cell is not None
     gained = cell.volume * np.abs(cell.stress) * np.maximum(rows[:, INV_M], rows[:, INV_M_ALL, None])
     return apart * strain_rate(bodies), apart * float(np.linalg.norm(gained))
@@ -71,7 +74,7 @@ def velocities(position: Array, peculiar: Array, flow: Array, origin: Array) -> 
 def _carry(bodies: Bodies, back: Array) -> Array:
     """Let the flow change the peculiar velocities; returns (3, 3) J, sum of m c c above the diagonal."""
     motion, mass = bodies.motion, bodies.mass
-    xx, yy, zz, xy, xz, yz = total(in_parts(lambda first, last: _turn_back(first, last, motion, mass, back), len(mass)))
+    xx, yy, zz, xy, xz, yz = total(spread(_turn_back, len(mass), motion, mass, back))
     return np.array([[xx, xy, xz], [0.0, yy, yz], [0.0, 0.0, zz]])
 
 
@@ -107,4 +110,4 @@ def _translate(first, last, position, motion, radius, dt, strain, origin):
         position[i, X] += x + strain[X, X] * a + strain[X, Y] * b + strain[X, Z] * c
         position[i, Y] += y + strain[Y, Y] * b + strain[Y, Z] * c
         position[i, Z] += z + strain[Z, Z] * c
-    return np.sqrt(farthest)
+    return math.sqrt(farthest)

@@ -25,7 +25,30 @@ def check_tables(bodies: Bodies) -> None:
     if np.shape(material) != (n,) or material.dtype.kind not in "iu":
         given = f"an array {np.shape(material)} of {getattr(material, 'dtype', type(material).__name__)}"
         raise ValueError(f"bodies.material is {given}; give a whole number for each of the {n} grains")
-    others = list(_others(bodies))
+    numbers = [wall.material for wall in bodies.all_walls]
+    if bodies.events is not None:
+        numbers += [inflow.material for inflow in bodies.events.inflows]
+    whole = all(type(number) is int for number in numbers)
+    unsigned = material.view(f"u{material.itemsize}")  # what is negative is more than any table has
+    most = max([int(unsigned.max(initial=0)), *numbers]) if whole else 0
+    if whole and min(numbers, default=0) >= 0:
+        tables = [bodies.friction] if not bodies.laws else [table for _, table in _tables(bodies)]
+        if all(_has_row(table, most, bodies) for table in tables):
+            return
+    _find_fault(bodies)
+
+
+def _has_row(table: Any, most: int, bodies: Bodies) -> bool:
+    """Whether a table has this row; a number that stands for all materials has."""
+    shape: tuple[int, ...] = getattr(table, "shape", ())
+    if len(shape) != 2 or shape[0] != shape[1]:
+        return False
+    return most < shape[0] or (shape[0] == 1 and table is not bodies.friction)
+
+
+def _find_fault(bodies: Bodies) -> None:
+    """Raise for the first table that has no row for somebody."""
+    material, others = bodies.material, list(_others(bodies))
     for who, number in others:
         if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
             raise ValueError(f"{who} has the material {number!r}; give the number of a row of the friction table")
@@ -33,7 +56,7 @@ def check_tables(bodies: Bodies) -> None:
     most = max([int(material.max(initial=0)), *(number for _, number in others)])
     for name, table in _tables(bodies):
         check_shape(name, table)
-        alone = table.size == 1 and table is not bodies.friction  # a number that stands for all materials
+        alone = table.size == 1 and table is not bodies.friction
         if least < 0 or (most >= len(table) and not alone):
             _raise(bodies, others, least if least < 0 else most, name, len(table))
 

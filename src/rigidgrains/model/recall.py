@@ -9,10 +9,13 @@ import numpy as np
 
 from .bodies import Bodies
 from .cell import Cell
+from .guide import Guide
 from .spring import Spring
 from .time_functions import Lost, Multiple, along, in_space, read_time_function
+from .user_force import UserForce
 from .walls import Wall
 
+Owner = Wall | Spring | Cell | Guide | UserForce
 WORDS = {"path": "displacement", "speed": "velocity", "turn": "angle", "rate": "rotation"}  # of a drive, of a scene
 
 
@@ -30,7 +33,7 @@ def recall(bodies: Bodies, functions: dict[str, Any]) -> list[str]:
     return [place for place in places if place not in functions]
 
 
-def _lost(bodies: Bodies) -> Iterator[tuple[str, tuple[Wall | Spring | Cell | None, str]]]:
+def _lost(bodies: Bodies) -> Iterator[tuple[str, tuple[Owner | None, str]]]:
     for wall in bodies.all_walls:
         for name, word in WORDS.items():
             if any(map(_is_lost, getattr(wall.drive, name) or ())):
@@ -41,6 +44,13 @@ def _lost(bodies: Bodies) -> Iterator[tuple[str, tuple[Wall | Spring | Cell | No
     for spring in bodies.springs:
         if _is_lost(spring.function):
             yield f"{spring.name}.displacement", (spring, "function")
+    for guide in bodies.guides:
+        for name in ("path", "speed", "rate"):
+            if any(map(_is_lost, getattr(guide.drive, name) or ())):
+                yield f"{guide.name}.{WORDS[name]}", (guide, name)
+    for one in bodies.user_forces:
+        if one.function is None:
+            yield f"force.{one.name}", (one, "function")
     if any(map(_is_lost, bodies.gravity_function or ())):
         yield "gravity", (None, "gravity_function")
     if bodies.cell is not None:
@@ -49,11 +59,14 @@ def _lost(bodies: Bodies) -> Iterator[tuple[str, tuple[Wall | Spring | Cell | No
         )
 
 
-def _put(bodies: Bodies, wall: Wall | Spring | Cell | None, name: str, given: Any) -> None:
+def _put(bodies: Bodies, wall: Owner | None, name: str, given: Any) -> None:
     if wall is None:
         bodies.gravity_function = in_space(given)
     elif isinstance(wall, Cell):
         wall.functions[name] = read_time_function(given)
+    elif isinstance(wall, UserForce):
+        wall.function = given
+        wall.__post_init__()
     elif isinstance(wall, Spring) or name in ("load_function", "stress"):
         setattr(wall, name, read_time_function(given))
     elif isinstance(given, (tuple, list, np.ndarray)):
@@ -61,6 +74,7 @@ def _put(bodies: Bodies, wall: Wall | Spring | Cell | None, name: str, given: An
     elif name in ("turn", "rate"):
         setattr(wall.drive, name, in_space((0.0, 0.0, given)))
     else:
+        assert isinstance(wall, Wall)
         setattr(wall.drive, name, along(wall.normal, given))
 
 

@@ -32,10 +32,7 @@ class Discrete:
 
     def draw(self, count: int, dimension: int, rng: np.random.Generator) -> Array:
         """Each size as often as its share says, to within one grain; largest remainders are rounded up."""
-        ideal = count * self.number_shares(dimension)
-        often = np.floor(ideal).astype(int)
-        often[np.argsort(often - ideal, kind="stable")[: count - often.sum()]] += 1
-        return np.asarray(rng.permutation(np.repeat(self.values, often)))
+        return np.asarray(rng.permutation(np.repeat(self.values, whole_shares(self.number_shares(dimension), count))))
 
     def mean_power(self, dimension: int) -> float:
         return float(self.number_shares(dimension) @ self.values**dimension)
@@ -83,6 +80,14 @@ class Spread:
 
 
 Size = float | tuple[float, float] | Discrete | Spread
+
+
+def whole_shares(shares: Array, count: int) -> NDArray[np.int64]:
+    """(k,) whole numbers of sum `count` in these proportions; largest remainders are rounded up."""
+    ideal = count * np.asarray(shares, dtype=float) / np.sum(shares)
+    often = np.floor(ideal).astype(np.int64)
+    often[np.argsort(often - ideal, kind="stable")[: count - often.sum()]] += 1
+    return often
 
 
 def draw_radii(size: Size, count: int, dimension: int, rng: np.random.Generator) -> Array:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .formula import NoValue, compile_formula, evaluate
+from .formula import IN_STAGE, TIME, NoValue, compile_formula, evaluate
 
 Array = NDArray[np.float64]
 
+STAGE_TIME = IN_STAGE[-1]
 # Gauss-Legendre points and weights on [0, 1]
 POINTS = (0.5, 0.7692346550528415, 0.23076534494715845, 0.953089922969332, 0.04691007703066802)
 WEIGHTS = (0.28444444444444444, 0.23931433524968324, 0.23931433524968324, 0.11846344252809454, 0.11846344252809454)
@@ -54,22 +55,31 @@ class Constant:
 
 @dataclass(frozen=True)
 class Formula:
-    """A formula in t (s); its mean over a step is that of five Gauss points."""
+    """A formula in t (s); its mean over a step is that of five Gauss points.
+
+    begun : s, when the stage began whose time the formula asks for
+    """
 
     text: str
+    begun: float = 0.0
     _read: Any = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_read", compile_formula(self.text))
+        object.__setattr__(self, "_read", compile_formula(self.text, IN_STAGE if self.staged else TIME))
 
     def value(self, t: float) -> float:
-        return evaluate(self._read, self.text, t)
+        return evaluate(self._read, self.text, t, self.begun if self.staged else None)
 
     def mean(self, t: float, dt: float) -> float:
         return gauss_mean(self, t, dt)
 
+    @property
+    def staged(self) -> bool:
+        """Whether it depends on the time of the stage."""
+        return STAGE_TIME in self.text
+
     def words(self) -> Any:
-        return self.text
+        return {"formula": self.text, "begun": self.begun} if self.begun else self.text
 
     def __repr__(self) -> str:
         return repr(self.text)
@@ -80,11 +90,14 @@ class Table:
     """Values at times, with straight lines between them, or smooth without overshoot; constant beyond both ends.
 
     times, values : (k,) s and whatever the quantity is measured in
+    staged : whether times are those of a stage; begun : s, when that began
     """
 
     times: tuple[float, ...]
     values: tuple[float, ...]
     smooth: bool = False
+    staged: bool = False
+    begun: float = 0.0
 
     @cached_property
     def _curve(self) -> Any:
@@ -101,11 +114,13 @@ class Table:
         return self._curve.antiderivative()
 
     def value(self, t: float) -> float:
+        t -= self.begun
         if t <= self.times[0] or t >= self.times[-1]:
             return self.values[0] if t <= self.times[0] else self.values[-1]
         return float(self._curve(t))
 
     def mean(self, t: float, dt: float) -> float:
+        t -= self.begun
         first, last = self.times[0], self.times[-1]
         area = self.values[0] * max(0.0, min(t + dt, first) - t) + self.values[-1] * max(0.0, t + dt - max(t, last))
         start, end = max(t, first), min(t + dt, last)
@@ -114,8 +129,10 @@ class Table:
         return area / dt
 
     def words(self) -> Any:
-        table = [list(row) for row in zip(self.times, self.values)]
-        return {"table": table, "smooth": True} if self.smooth else {"table": table}
+        words: dict[str, Any] = {"table": [list(row) for row in zip(self.times, self.values)]}
+        words |= {"smooth": True} if self.smooth else {}
+        words |= {"of": STAGE_TIME} if self.staged else {}
+        return words | ({"begun": self.begun} if self.begun else {})
 
 
 @dataclass(frozen=True)
@@ -191,8 +208,10 @@ def read_time_function(value: Any) -> TimeFunction:
 
 
 def _read_table(words: dict[str, Any]) -> Table:
-    if unknown := sorted(set(words) - {"table", "smooth"}):
+    if unknown := sorted(set(words) - {"table", "smooth", "of"}):
         raise ValueError(f"has the unknown key '{unknown[0]}'; write {{ table = [[t, value], ...], smooth = true }}")
+    if words.get("of", "t") not in ("t", STAGE_TIME):
+        raise ValueError(f"of must be 't' or '{STAGE_TIME}', the time that the table is of")
     if not isinstance(smooth := words.get("smooth", False), bool):
         raise ValueError("smooth must be true or false")
     try:
@@ -206,7 +225,28 @@ def _read_table(words: dict[str, Any]) -> Table:
     if late.size:
         a, b = times[late[0]], times[late[0] + 1]
         raise ValueError(f"the times of a table must increase: {b:g} s comes after {a:g} s; sort the rows")
-    return Table(tuple(times.tolist()), tuple(values.tolist()), smooth)
+    return Table(tuple(times.tolist()), tuple(values.tolist()), smooth, words.get("of") == STAGE_TIME)
+
+
+def is_staged(function: Any) -> bool:
+    """Whether a function of time depends on the time of a stage."""
+    return is_staged(function.function) if isinstance(function, Multiple) else bool(getattr(function, "staged", False))
+
+
+def begin(function: TimeFunction, time: float) -> TimeFunction:
+    """The function in a stage that begins at this time (s)."""
+    if isinstance(function, Multiple):
+        return Multiple(function.factor, begin(function.function, time))
+    if isinstance(function, (Formula, Table)) and function.staged:
+        return replace(function, begun=time)
+    return function
+
+
+def begin_all(functions: TimeFunctions | None, time: float) -> TimeFunctions | None:
+    """Three functions, None if there are none."""
+    return (
+        None if functions is None else (begin(functions[0], time), begin(functions[1], time), begin(functions[2], time))
+    )
 
 
 @dataclass(frozen=True)
@@ -231,6 +271,11 @@ def rebuild_time_function(words: Any) -> TimeFunction:
         return Lost(words["function"])
     if isinstance(words, dict) and "times" in words:
         return Multiple(words["times"], rebuild_time_function(words["course"]))
+    if isinstance(words, dict) and "formula" in words:
+        return Formula(words["formula"], float(words["begun"]))
+    if isinstance(words, dict) and "begun" in words:
+        begun = float(words["begun"])
+        return replace(_read_table({name: word for name, word in words.items() if name != "begun"}), begun=begun)
     return read_time_function(words)
 
 

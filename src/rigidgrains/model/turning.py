@@ -7,13 +7,14 @@ for spheres, B is 1 over the radius of gyration.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..runtime.compiled import kernel, law
-from ..runtime.threads import in_parts
+from ..runtime.threads import spread
 from .columns import A0_X, A1_Y, A_ONE, A_ZERO, FLAT_LEVERS, S_X, S_Y, S_Z, X, Y, Z
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def spin_matrices(bodies: Bodies, *, inverse: bool = False, orientation: Array |
     turned = bodies.orientation if orientation is None else orientation
     diagonal = lengths if inverse else 1.0 / lengths
     fill = _fill_flat if bodies.dimension == 2 else _fill_solid
-    in_parts(lambda first, last: fill(first, last, turned, diagonal, out), bodies.count, weight=4)
+    spread(fill, bodies.count, turned, diagonal, out, weight=4)
     return out
 
 
@@ -85,7 +86,7 @@ def turn_shapes(bodies: Bodies, dt: float) -> None:
         bodies.orientation += dt * motion[:n, S_Z] / lengths[:, Z]
         return
     bodies.orientation_before = bodies.orientation.copy()
-    in_parts(lambda first, last: _turn_solids(first, last, bodies.orientation, motion, lengths, dt), n, weight=64)
+    spread(_turn_solids, n, bodies.orientation, motion, lengths, dt, weight=64)
 
 
 def quaternions(bodies: Bodies) -> Array:
@@ -116,17 +117,17 @@ def turned_by(bodies: Bodies, angle: Array) -> Array:
     if bodies.dimension == 2:
         return np.asarray(bodies.orientation + angle[:, Z])
     out = bodies.orientation.copy()
-    in_parts(lambda first, last: _turn(first, last, out, angle), bodies.count, weight=8)
+    spread(_turn, bodies.count, out, angle, weight=8)
     return out
 
 
 @law
 def turn_quaternion(q, a, b, d, x, y, z):
     """A unit quaternion (q, a, b, d) turned by the rotation vector (x, y, z)."""
-    angle = np.sqrt(x * x + y * y + z * z)
+    angle = math.sqrt(x * x + y * y + z * z)
     if angle == 0.0:
         return q, a, b, d
-    c, s = np.cos(0.5 * angle), np.sin(0.5 * angle) / angle
+    c, s = math.cos(0.5 * angle), math.sin(0.5 * angle) / angle
     x, y, z = s * x, s * y, s * z
     w, a, b, d = (
         c * q - x * a - y * b - z * d,
@@ -134,7 +135,7 @@ def turn_quaternion(q, a, b, d, x, y, z):
         c * b + y * q + z * a - x * d,
         c * d + z * q + x * b - y * a,
     )
-    scale = 1.0 / np.sqrt(w * w + a * a + b * b + d * d)
+    scale = 1.0 / math.sqrt(w * w + a * a + b * b + d * d)
     return w * scale, a * scale, b * scale, d * scale
 
 
@@ -162,7 +163,7 @@ def _turn_solids(first, last, quaternion, motion, lengths, dt):
         h, e, f, g = q, a, b, d
         for _ in range(LOOKS):
             w_x, w_y, w_z = 0.5 * (a_x + b_x) / l_x**2, 0.5 * (a_y + b_y) / l_y**2, 0.5 * (a_z + b_z) / l_z**2
-            half = 0.5 * dt * np.sqrt(w_x * w_x + w_y * w_y + w_z * w_z)
+            half = 0.5 * dt * math.sqrt(w_x * w_x + w_y * w_y + w_z * w_z)
             angle = dt * (np.arctan(half) / half if half > 0.0 else 1.0)  # Cayley's turn: tan of half of it is w dt/2
             x, y, z = _in_space(turn, angle * w_x, angle * w_y, angle * w_z)
             h, e, f, g = turn_quaternion(q, a, b, d, x, y, z)

@@ -7,17 +7,28 @@ from __future__ import annotations
 
 import copy
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .columns import X, Y, Z
 from .shapes import Plane, Shape
-from .time_functions import Constant, TimeFunction, TimeFunctions, means, values
+from .time_functions import (
+    Constant,
+    TimeFunction,
+    TimeFunctions,
+    begin_all,
+    means,
+    rebuild_time_functions,
+    values,
+    words_of,
+)
 
 Array = NDArray[np.float64]
 
+FUNCTIONS = ("path", "speed", "turn", "rate")  # of a drive
 PIECES = 200  # of the time before a wall appears, over which its functions are added up
 
 
@@ -70,6 +81,48 @@ class Drive:
         return rotation_vector(rotation_matrix(after) @ rotation_matrix(before).T) / dt
 
     @property
+    def moves(self) -> bool:
+        """Whether it is the motion of anything, at some time."""
+        swings = self.frequency != 0.0 and self.amplitude.any()
+        functions = any(getattr(self, name) is not None for name in FUNCTIONS)
+        return bool(self.velocity.any() or self.spin.any() or swings or functions)
+
+    @property
+    def turns(self) -> bool:
+        """Whether it rotates at some time."""
+        return bool(self.spin.any() or self.turn is not None or self.rate is not None)
+
+    def begin(self, time: float) -> Drive:
+        """The same in a stage that begins at this time (s)."""
+        own: dict[str, Any] = {name: begin_all(getattr(self, name), time) for name in FUNCTIONS}
+        return replace(self, about=None if self.about is None else self.about.copy(), **own)
+
+    def words(self) -> dict[str, Any]:
+        """As plain words and numbers, exact; without the centre of rotation, and the spin of the step if it varies."""
+        words = {name: words_of(getattr(self, name)) for name in FUNCTIONS if getattr(self, name) is not None}
+        varies = self.turn is not None or self.rate is not None
+        return words | {
+            "velocity": self.velocity.tolist(),
+            "amplitude": self.amplitude.tolist(),
+            "frequency": self.frequency,
+            "phase": self.phase,
+            "spin": [0.0, 0.0, 0.0] if varies else self.spin.tolist(),
+        }
+
+    @classmethod
+    def from_words(cls, words: dict[str, Any], *, about: Array | None, spin: Array | None = None) -> Drive:
+        """The drive of these words; spin : (3,) rad/s of the present step, where it varies."""
+        functions = {name: rebuild_time_functions(words.get(name)) for name in FUNCTIONS}
+        varies = functions["turn"] is not None or functions["rate"] is not None
+        velocity, amplitude, constant = (
+            np.array(words[name], float).reshape(3) for name in ("velocity", "amplitude", "spin")
+        )
+        return cls(
+            velocity, amplitude, float(words["frequency"]), float(words["phase"]),
+            spin if varies and spin is not None else constant, about, **functions,
+        )  # fmt: skip
+
+    @property
     def rotates(self) -> bool:
         return self.spin[0] != 0.0 or self.spin[1] != 0.0 or self.spin[2] != 0.0  # asked often: quicker than any()
 
@@ -85,6 +138,7 @@ class Wall:
     since, until : s, the wall is there in steps that begin from the one to the other
     stiffness    : N/m, of a spring that takes so much from the load as the piston goes along its normal
     rest         : m, where along its normal the spring has no force
+    start        : (3,) m, `shape.point` at the beginning, from where displacements count; None if nobody asks
     """
 
     name: str
@@ -100,6 +154,7 @@ class Wall:
     area: float | tuple[str, ...] = ()
     stiffness: float = 0.0
     rest: float = 0.0
+    start: Array | None = None
 
     def __post_init__(self) -> None:
         if self.guided and not isinstance(self.shape, Plane):
@@ -112,11 +167,18 @@ class Wall:
     @property
     def comes_or_goes(self) -> bool:
         """True when it is not there all the time."""
-        return math.isfinite(self.since) or math.isfinite(self.until)
+        return self.since > -math.inf or self.until < math.inf
 
     @property
     def guided(self) -> bool:
         return math.isfinite(self.mass)
+
+    @property
+    def displacement(self) -> float:
+        """m, how far a plane has gone along its normal; not a number of other walls."""
+        if self.start is None or not isinstance(self.shape, Plane):
+            return math.nan
+        return float((self.shape.point - self.start) @ self.shape.normal)
 
     @property
     def normal(self) -> Array:
@@ -197,7 +259,8 @@ class Wall:
     def advance(self, velocity: Array, dt: float) -> None:
         """Move the surface by one step: translate by velocity * dt, then turn about the centre of rotation."""
         drive = self.drive
-        self.shape.point = self.shape.point + velocity * dt
+        if velocity.any():
+            self.shape.point = self.shape.point + velocity * dt
         if drive.rotates:
             rotation = rotation_matrix(drive.spin * dt)
             self.shape.turn(rotation)

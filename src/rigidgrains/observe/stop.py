@@ -44,10 +44,11 @@ class StopWhenStatic(Observer):
             self._quiet, self._since = 0, simulation.time
         self._resumed = False
         bodies = simulation.bodies
-        push = np.atleast_2d(bodies.gravity + (bodies.force / bodies.mass[:, None] if len(bodies.force) else 0.0))
+        force, torque = bodies.applied_force, bodies.applied_torque
+        push = np.atleast_2d(bodies.gravity + (force / bodies.mass[:, None] if len(force) else 0.0))
         acceleration = np.linalg.norm(push, axis=1)
-        if len(bodies.torque):  # of the surface, r T/I
-            turning = np.linalg.norm(bodies.torque, axis=1) * bodies.motion[: bodies.count, INV_SPIN] / bodies.radius
+        if len(torque):  # of the surface, r T/I
+            turning = np.linalg.norm(torque, axis=1) * bodies.motion[: bodies.count, INV_SPIN] / bodies.radius
             acceleration = np.append(acceleration, turning)
         least = acceleration[acceleration > 0.0].min(initial=np.inf)
         self._wait = 2.0 * self.speed / float(least)

@@ -12,16 +12,15 @@ from numba.core import types
 from numpy.typing import NDArray
 
 from .compiled import kernel
-from .threads import BROKEN
 
 intrinsic: Any = extending.intrinsic  # its callers leave out the typing context, of which mypy knows nothing
 
 SPINS = 1000  # looks at the meeting before a thread lets others run
 
-_give_way = types.ExternalFunction("sched_yield" if os.name == "posix" else "SwitchToThread", types.int32())
+give_way = types.ExternalFunction("sched_yield" if os.name == "posix" else "SwitchToThread", types.int32())
 
 
-ARRIVED, RELEASED = 0, 16  # places in a meeting, each in a cache line of its own, as BROKEN
+ARRIVED, RELEASED, BROKEN = 0, 16, 32  # places in a meeting, each in a cache line of its own
 
 
 def new_meeting() -> NDArray[np.int64]:
@@ -47,7 +46,7 @@ def meet(meeting, threads):
         if spins > SPINS:
             if look(meeting, BROKEN) != 0:
                 return
-            _give_way()
+            give_way()
 
 
 @kernel

@@ -21,6 +21,10 @@ _AHEAD = "RIGIDGRAINS_AHEAD"  # set for the process that compiles ahead
 def _user_cache() -> Path | None:
     """Where Numba keeps kernels of packages that it cannot write beside; None when there is no such place."""
     try:
+        if sys.platform == "win32":
+            return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "numba" / "Cache"
+        if sys.platform == "darwin":
+            return Path.home() / "Library" / "Caches" / "numba"
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "numba"
     except RuntimeError:  # no home
         return None
@@ -83,6 +87,18 @@ def forget_stale_kernels() -> bool:
     return some
 
 
+def cached_kernels() -> tuple[int, Path]:
+    """How many compiled kernels are kept, and where: beside the sources, or where Numba puts them otherwise."""
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    rooms = {path.name for path in _HERE.rglob("*/") if path.is_dir()}
+    others = [Path(folder) for folder in (chosen or _user_cache(),) if folder is not None]
+    places = {folder: sum(len(list(folder.glob(f"{room}_*/*.nbi"))) for room in rooms) for folder in others}
+    if not chosen:
+        places[_HERE] = len(list(_HERE.rglob("*.nbi")))
+    most = max(places, key=lambda place: places[place])
+    return places[most], most
+
+
 def _feeds_kernels(path: str) -> bool:
     """True when kernels may be made of a source file: all of the rooms of the step, elsewhere those that compile."""
     if Path(path).relative_to(_HERE).parts[0] in _STEP:
@@ -91,9 +107,10 @@ def _feeds_kernels(path: str) -> bool:
         return "compiled" in source.read()
 
 
-def compile_ahead() -> None:
+def compile_ahead(*kind: str) -> None:
     """On the first run ever let another process compile what finds the forces, while this one compiles the rest.
 
+    kind : of contact, if it is another than plain friction, see app/ahead.py
     Each takes from the cache what the other has put there. Where that cannot be, nothing is lost but time.
     """
     global _cold
@@ -101,7 +118,7 @@ def compile_ahead() -> None:
         quiet = subprocess.DEVNULL
         with suppress(OSError):
             process = subprocess.Popen(
-                [sys.executable, "-m", "rigidgrains.app.ahead"],
+                [sys.executable, "-m", "rigidgrains.app.ahead", *kind],
                 env={**os.environ, _AHEAD: "1"},
                 stdin=quiet,
                 stdout=quiet,
@@ -121,6 +138,10 @@ _cold = not forget_stale_kernels()
 
 from numba import njit  # noqa: E402  (the cache folder must be set before Numba is imported)
 from numba.core import event  # noqa: E402
+
+from .shortcuts import take_shortcuts  # noqa: E402
+
+take_shortcuts()
 
 
 class _NoGarbage(event.Listener):
@@ -146,11 +167,12 @@ event.register("numba:compile", _NoGarbage())
 
 _common: Any = {"error_model": "numpy", "no_cfunc_wrapper": True}  # nobody calls kernels from C
 kernel = njit(cache=True, nogil=True, **_common)  # several may run side by side, see threads.py
+_not_python: Any = {"no_cpython_wrapper": True}
+part = njit(cache=True, nogil=True, **_not_python, **_common)  # the same, called by other kernels alone
 law = njit(**_common)  # for plain functions that kernels call: they are cached with their callers
 inlined = njit(inline="always", **_common)  # where a call would double the cost of a loop
 # Laws that are given many arrays, for kernels only: a call would cost more than what it does, and compile for Python
-_kernels_only: Any = {"forceinline": True, "no_cpython_wrapper": True}
-folded = njit(**_kernels_only, **_common)
+folded = njit(forceinline=True, **_not_python, **_common)
 
 
 def specialise(text: Any, name: str, given: dict[str, Any], compile_it: Any = kernel) -> Any:

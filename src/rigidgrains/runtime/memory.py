@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .threads import in_parts
+from .threads import spread, worth
 
 Array = NDArray[np.float64]
 
@@ -53,7 +53,12 @@ class Workspace:
 
 def copy_rows(rows: Array, to: Array) -> None:
     """Copy a table, on several threads if it is large."""
-    in_parts(lambda first, last: np.copyto(to[first:last], rows[first:last]), len(rows))
+    if worth(len(rows)) > 1 and rows.dtype == to.dtype and rows.flags.c_contiguous and to.flags.c_contiguous:
+        from .board import copy
+
+        spread(copy, rows.size, rows.reshape(-1), to.reshape(-1))
+    else:
+        np.copyto(to, rows)
 
 
 def new_table(rows: int, columns: int) -> Array:

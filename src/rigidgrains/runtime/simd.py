@@ -2,8 +2,8 @@
 
 The text of a law that is written with + - * /, sqrt and `choose` compiles for one contact and for several at a time.
 Every lane is rounded like a number on its own, so the bits are the same for any number of lanes. Eight fill a register
-of AVX-512, four one of AVX2; sweeps take as many as fit. Sums are rounded otherwise with other lanes: they take eight
-everywhere, so that results do not depend on the machine.
+of AVX-512, four one of AVX2 or two of NEON and SSE2; sweeps take eight where one register has room, else four. Sums
+are rounded otherwise with other lanes: they take eight everywhere, so that results do not depend on the machine.
 
 `read_rows` brings rows of a table, one for each lane, into columns of lanes, and `write_rows` brings them back: whole
 rows move between memory and registers, and are transposed there.
@@ -30,7 +30,17 @@ from numba.extending import (
 )
 
 WIDTH = 8  # lanes of sums
-SIDE_BY_SIDE = 8 if llvmlite.binding.get_host_cpu_features().get("avx512f") else 4  # contacts in the lanes of a sweep
+
+
+def _wide() -> bool:
+    """Whether registers have room for eight numbers; where the compiler does not know its host, they have not."""
+    try:
+        return bool(llvmlite.binding.get_host_cpu_features().get("avx512f"))
+    except RuntimeError:
+        return False
+
+
+SIDE_BY_SIDE = 8 if _wide() else 4  # contacts in the lanes of a sweep
 
 intrinsic: Any = numba.extending.intrinsic  # what is made of it is called with other arguments than it is written with
 
@@ -150,7 +160,7 @@ def lanes_of(typing: Any, numbers: Any, at: Any) -> Any:
     """The numbers of an array side by side, from a place on, as many as sums take."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        data = _data(context, builder, signature, args, 0)
+        data = data_of(context, builder, signature, args, 0)
         place = builder.bitcast(builder.gep(data, [args[1]]), _vector(WIDTH).as_pointer())
         return builder.load(place, align=8)
 
@@ -209,7 +219,7 @@ def rows_from(typing: Any, first: Any, number: Any) -> Any:
     result = types.UniTuple(types.intp, many)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _pack(context, builder, result, [builder.add(args[0], args[0].type(k)) for k in range(many)])
+        return packed(context, builder, result, [builder.add(args[0], args[0].type(k)) for k in range(many)])
 
     return result(types.intp, number), generate
 
@@ -221,8 +231,8 @@ def next_of(typing: Any, sequence: Any, at: Any, number: Any) -> Any:
     result = types.UniTuple(types.intp, many)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        data = _data(context, builder, signature, args, 0)
-        return _pack(context, builder, result, [_number(builder, data, args[1], k) for k in range(many)])
+        data = data_of(context, builder, signature, args, 0)
+        return packed(context, builder, result, [_number(builder, data, args[1], k) for k in range(many)])
 
     return result(sequence, types.intp, number), generate
 
@@ -233,12 +243,12 @@ def column_of(typing: Any, pairs: Any, rows: Any, side: Any) -> Any:
     result = types.UniTuple(types.intp, rows.count)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        data = _data(context, builder, signature, args, 0)
+        data = data_of(context, builder, signature, args, 0)
         picked = []
         for row in cgutils.unpack_tuple(builder, args[1]):
             place = builder.add(builder.shl(row, row.type(1)), args[2])
             picked.append(_number(builder, data, place, 0))
-        return _pack(context, builder, result, picked)
+        return packed(context, builder, result, picked)
 
     return result(pairs, rows, types.intp), generate
 
@@ -250,12 +260,12 @@ def read_rows(typing: Any, table: Any, rows: Any, columns: Any) -> Any:
     result = types.UniTuple(Lanes(many), width)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        data, at, lanes = _data(context, builder, signature, args, 0), cgutils.unpack_tuple(builder, args[1]), []
+        data, at, lanes = data_of(context, builder, signature, args, 0), cgutils.unpack_tuple(builder, args[1]), []
         for first in range(0, width, many):
             some = min(many, width - first)
-            read = [_load_row(builder, _place(builder, data, row, width, first), some, many) for row in at]
+            read = [_load_row(builder, place_of(builder, data, row, width, first), some, many) for row in at]
             lanes += _into_columns(builder, read)[:some]
-        return _pack(context, builder, result, lanes)
+        return packed(context, builder, result, lanes)
 
     return result(table, rows, columns), generate
 
@@ -266,9 +276,9 @@ def read_column(typing: Any, table: Any, rows: Any, columns: Any, column: Any) -
     width, number = columns.literal_value, column.literal_value
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        data, lanes = _data(context, builder, signature, args, 0), ir.Constant(_vector(rows.count), ir.Undefined)
+        data, lanes = data_of(context, builder, signature, args, 0), ir.Constant(_vector(rows.count), ir.Undefined)
         for k, row in enumerate(cgutils.unpack_tuple(builder, args[1])):
-            lanes = builder.insert_element(lanes, builder.load(_place(builder, data, row, width, number)), _INDEX(k))
+            lanes = builder.insert_element(lanes, builder.load(place_of(builder, data, row, width, number)), _INDEX(k))
         return lanes
 
     return Lanes(rows.count)(table, rows, columns, column), generate
@@ -279,14 +289,14 @@ def write_rows(typing: Any, table: Any, rows: Any, columns: Any) -> Any:
     """Whole rows of a table from columns of lanes, one after the other."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        data, at = _data(context, builder, signature, args, 0), cgutils.unpack_tuple(builder, args[1])
+        data, at = data_of(context, builder, signature, args, 0), cgutils.unpack_tuple(builder, args[1])
         lanes, many = cgutils.unpack_tuple(builder, args[2]), rows.count
         width = len(lanes)
         for first in range(0, width, many):
             some = lanes[first : first + many]
             filled = some if len(some) in (4, many) else some + [some[-1]] * (many - len(some))  # this is not written
             for row, numbers in zip(at, _into_rows(builder, filled, many)):
-                _store_row(builder, _place(builder, data, row, width, first), numbers, len(some))
+                _store_row(builder, place_of(builder, data, row, width, first), numbers, len(some))
         return context.get_dummy_value()
 
     return types.void(table, rows, columns), generate
@@ -300,7 +310,7 @@ def _mask(order: list[int]) -> Any:
     return ir.Constant(ir.VectorType(_INDEX, len(order)), [_INDEX(k) for k in order])
 
 
-def _data(context: Any, builder: Any, signature: Any, args: Any, k: int) -> Any:
+def data_of(context: Any, builder: Any, signature: Any, args: Any, k: int) -> Any:
     """Where the numbers of an array begin."""
     return context.make_array(signature.args[k])(context, builder, args[k]).data
 
@@ -310,11 +320,11 @@ def _number(builder: Any, data: Any, at: Any, ahead: int) -> Any:
     return builder.sext(builder.load(builder.gep(data, [builder.add(at, at.type(ahead))])), at.type)
 
 
-def _pack(context: Any, builder: Any, kind: Any, values: list[Any]) -> Any:
+def packed(context: Any, builder: Any, kind: Any, values: list[Any]) -> Any:
     return context.make_tuple(builder, kind, values)
 
 
-def _place(builder: Any, data: Any, row: Any, width: int, first: int) -> Any:
+def place_of(builder: Any, data: Any, row: Any, width: int, first: int) -> Any:
     """Where a column of a row is."""
     return builder.gep(data, [builder.add(builder.mul(row, row.type(width)), row.type(first))])
 

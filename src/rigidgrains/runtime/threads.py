@@ -1,7 +1,7 @@
 """Threads: how many there are, and how work is shared among them. The bits of a result do not depend on their number.
 
-Kernels let go of Python's lock, so that plain Python threads run them side by side. Loops over rows are cut into parts
-of a fixed length, whatever the number of threads; results come back in the order of the parts.
+Loops over rows are cut into parts of a fixed length, whatever the number of threads; results come back in the order of
+the parts. Kernels are handed to a team that waits for them in compiled code, see team.py.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from itertools import count as counter
 from math import ceil, isqrt
 from operator import add
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
@@ -23,14 +22,14 @@ Result = TypeVar("Result")
 
 PART = 4096  # least rows in a part of a light loop: some ten microseconds
 PARTS = 64  # most parts of a loop: Python hands them out one by one
+LEAST = 1024  # rows of a light loop that a thread takes at least: some 5 us
 WORTH = 4096  # rows of a light loop that take as long as to wake a thread: 25 us
 MOST = 1024
-BROKEN = 32  # place in a meeting that says that somebody will not come, see barrier.py
 VARIABLES = ("RIGIDGRAINS_THREADS", "NUMBA_NUM_THREADS")
 
 _chosen: int | None = None
-_team: list[SimpleQueue[Any]] = []
-_team_of = 0
+_crew: Any = None
+_crew_of = 0
 _gathering, _making = threading.Lock(), threading.Lock()
 
 
@@ -74,14 +73,32 @@ def physical_cores() -> int:
     return max(1, min(len(cores), _quota()))
 
 
+def spread(loop: Any, rows: int, *what: Any, weight: int = 1, part: int | None = None) -> list[Any]:
+    """loop(first, last, *what) for each part of the rows, on several threads if there are many; results in order.
+
+    loop   : a kernel that returns nothing, a number or a tuple of numbers; parts must not touch each other's results
+    weight : work for a row, in units of a light loop
+    part   : rows in a part, where that is known; by default as `part_of` says
+    """
+    if rows * weight <= PART and part is None:  # one part, whatever `part_of` says
+        return [loop(0, rows, *what)]
+    part = part_of(rows, weight) if part is None else part
+    if rows <= part:
+        return [loop(0, rows, *what)]
+    parts = ceil(rows / part)
+    threads = min(worth(weight * rows), parts)
+    if threads == 1 or not _gathering.acquire(blocking=False):
+        return [loop(at, min(rows, at + part), *what) for at in range(0, rows, part)]
+    try:
+        return _team().run(loop, threads, rows, part, what)
+    finally:
+        _gathering.release()
+
+
 def in_parts(
     task: Callable[[int, int], Result], rows: int, *, weight: int = 1, part: int | None = None
 ) -> list[Result]:
-    """task(first, last) for each part of the rows, on several threads if there are many; results in order.
-
-    weight : work for a row, in units of a light loop. Tasks must not touch each other's results.
-    part   : rows in a part, where that is known; by default as `part_of` says
-    """
+    """The same of a task in Python, task(first, last), which lets go of Python's lock where it takes long."""
     part = part_of(rows, weight) if part is None else part
     if rows <= part:
         return [task(0, rows)]
@@ -89,12 +106,30 @@ def in_parts(
     found: list[Any] = [None] * parts
     turn: Iterator[int] = counter()  # next() is undivided
 
-    def work() -> None:
+    def work(thread: int) -> None:
         while (at := next(turn)) < parts:
             found[at] = task(at * part, min(rows, (at + 1) * part))
 
-    _share(lambda thread: work(), min(worth(weight * rows), parts))
+    threads = min(_worth_waking(weight * rows), parts)
+    if threads == 1:
+        work(0)
+    else:
+        _team().share(work, threads)
     return found
+
+
+def together(loop: Any, threads: int, meeting: Any, *what: Any) -> Any:
+    """loop(thread, threads, meeting, *what) on so many threads at once; they may wait for each other, see barrier.py.
+
+    loop : a kernel; what it returns on the first of them. One such loop at a time: a second one, asked for by another
+    Python thread meanwhile, runs alone.
+    """
+    if threads == 1 or not _gathering.acquire(blocking=False):
+        return loop(0, 1, meeting, *what)
+    try:
+        return _team().run_together(loop, threads, meeting, what)
+    finally:
+        _gathering.release()
 
 
 def part_of(rows: int, weight: int) -> int:
@@ -112,80 +147,32 @@ def total(parts: list[Any]) -> Any:
 
 
 def worth(rows: int, share: int = 1) -> int:
-    """How many threads are worth waking for a loop over so many rows, if each takes a share at least.
+    """How many threads are worth their while for a loop over so many rows, if each takes a share at least.
+
+    A team that waits costs next to nothing. One that does not has to be worth waking first.
+    """
+    awake = _crew is not None and _crew.waits
+    return max(1, min(get_threads(), rows // max(share, LEAST))) if awake or _worth_waking(rows) > 1 else 1
+
+
+def _worth_waking(rows: int) -> int:
+    """How many threads are worth waking for a loop over so many rows.
 
     They are woken one after another, Python's lock goes from hand to hand: on T threads a loop takes time/T + T * wake,
     which is least for T = sqrt(time/wake).
     """
-    return max(1, min(get_threads(), isqrt(rows // WORTH), rows // max(share, 1)))
+    return max(1, min(get_threads(), isqrt(rows // WORTH)))
 
 
-def together(task: Callable[[int, int], Result], meeting: Any, threads: int) -> Result:
-    """task(thread, threads) on so many threads at once; they may wait for each other at a meeting, see barrier.py.
-
-    What the first of them returns. One such task at a time: a second one, asked for by another Python thread meanwhile,
-    runs alone.
-    """
-    if threads == 1 or not _gathering.acquire(blocking=False):
-        return task(0, 1)
-
-    def work(thread: int) -> Result:
-        try:
-            return task(thread, threads)
-        except BaseException:
-            meeting[BROKEN] = 1  # nobody waits for one who does not come
-            raise
-
-    try:
-        return _share(work, threads)
-    finally:
-        _gathering.release()
-
-
-def _share(task: Callable[[int], Result], threads: int) -> Result:
-    """task(thread) on this thread, as number 0, and on others; what it returns here, once all have done."""
-    if threads == 1:
-        return task(0)
-    done: SimpleQueue[BaseException | None] = SimpleQueue()
-    for thread, inbox in zip(range(1, threads), _workers(threads - 1)):
-        inbox.put((task, thread, done))
-    try:
-        found = task(0)
-    finally:
-        errors = [done.get() for _ in range(threads - 1)]
-    for error in errors:
-        if error is not None:
-            raise error
-    return found
-
-
-def _workers(number: int) -> list[SimpleQueue[Any]]:
-    """Where other threads get their tasks; they are made when they are first needed, and anew in a forked process.
-
-    Queues wake sixteen threads in a third of the time of a pool of the standard library.
-    """
-    global _team, _team_of
+def _team() -> Any:
+    """The team of this process; a forked one has another."""
+    global _crew, _crew_of
     with _making:
-        if _team_of != os.getpid():
-            _team, _team_of = [], os.getpid()
-        while len(_team) < number:
-            inbox: SimpleQueue[Any] = SimpleQueue()
-            threading.Thread(target=_serve, args=(inbox,), name=f"rigidgrains-{len(_team)}", daemon=True).start()
-            _team.append(inbox)
-        return _team[:number]
+        if _crew is None or _crew_of != os.getpid():
+            from .team import Team
 
-
-def _serve(inbox: SimpleQueue[Any]) -> None:
-    """Take tasks as they come."""
-    while True:
-        task, thread, done = inbox.get()
-        error = None
-        try:
-            task(thread)
-        except BaseException as problem:
-            error = problem
-        done.put(error)
-        del task, done  # what they hold is not kept until the next one comes
+            _crew, _crew_of = Team(), os.getpid()
+        return _crew
 
 
 def _checked(name: str, value: int | str) -> int:

@@ -2,59 +2,60 @@
 
 from __future__ import annotations
 
+import copy
 import functools
+from pathlib import Path
 
 import numpy as np
 
 from ..model import time_functions
 from ..model.bodies import Bodies
-from ..model.cell import Cell
 from ..model.columns import V
+from ..model.given import GivenForces
+from ..model.guide import Guide
 from ..model.spring import Spring
-from ..model.walls import Wall
+from ..model.user_force import add_user_force
 from .checks import Groups, cell_mistakes, mass_mistakes, overlap_mistakes, wall_mistakes
 from .errors import ABSENT, EMPTY, Problem, SceneError
 from .forms import Forms
 from .friction import FrictionTable
-from .grains import Grains
-from .make_shapes import Shapes, make_shapes
+from .make_shapes import make_shapes
+from .make_stages import add_stages
 from .make_streams import add_streams, stream_mistakes
-from .make_walls import make_walls
-from .placement import place_grains
+from .make_walls import drive_of, make_walls
+from .place_groups import joined, place_groups, slices_of
 from .references import group_name
-from .room import Room
 from .scene import Scene
-from .sizes import draw_radii
+from .stage_tables import in_stages
 from .values import Array, in_space, moves
+
+START = 1e-6  # s, over which the velocity of a prescribed motion at the start is taken
 
 
 def build(scene: Scene, seed: int) -> Bodies:
     """The bodies of a scene whose tables are free of mistakes."""
     if not scene.grains and not scene.inflow:
         raise SceneError([Problem("grains", ABSENT, EMPTY)])
-    friction = FrictionTable(scene)
+    later = [then for then, _ in in_stages(scene)]
+    friction = FrictionTable(scene, later)
     walls = make_walls(scene, friction)
     cell = None if scene.cell is None else scene.cell.make(scene.dimension)
+    if cell is not None:
+        cell.moves |= any(then.cell is not None and then.cell.deforms for then in later)
     shapes = make_shapes(scene)
-    groups: list[PlacedGroup] = []
-    for index, table in enumerate(scene.grains):
-        there = [wall for wall in walls if wall.is_there(0.0)]
-        groups.append(place_group(scene, index, table, seed, there, cell, shapes, groups))
+    names = scalar_names(scene)
+    there = [wall for wall in walls if wall.is_there(0.0)]
+    groups = place_groups(scene, seed, there, cell, shapes, friction, names)
     slices, forms = slices_of(groups), joined(groups)
     with np.errstate(all="ignore"):
         bodies = Bodies.assemble(
             dimension=scene.dimension,
             position=np.vstack([np.zeros((0, 3)), *(group.position for group in groups)]),
             radius=np.concatenate([np.zeros(0), *(group.radius for group in groups)]),
-            density=np.concatenate([np.zeros(0), *(table.densities(scene.dimension) for table in scene.grains)]),
+            density=np.concatenate([np.zeros(0), *(group.density for group in groups)]),
             velocity=np.vstack([np.zeros((0, 3)), *(group.velocity for group in groups)]),
             spin=np.vstack([np.zeros((0, 3)), *(group.spin for group in groups)]),
-            material=np.concatenate(
-                [
-                    np.zeros(0, np.int32),
-                    *(np.full(t.number, friction.row(t.material), dtype=np.int32) for t in scene.grains),
-                ]
-            ),
+            material=np.concatenate([np.zeros(0, np.int32), *(group.material for group in groups)]),
             gravity=None
             if scene.gravity is None
             else time_functions.values(time_functions.in_space(scene.gravity), 0.0),
@@ -63,111 +64,32 @@ def build(scene: Scene, seed: int) -> Bodies:
             groups={group_name(i, table.name): slices[i] for i, table in enumerate(scene.grains)},
             laws=friction.laws(),
             cell=cell,
-            catalogue=None if forms is None else forms.catalogue,
+            catalogue=None if shapes is None or shapes.catalogue.round.all() else shapes.catalogue,
             shape=0 if forms is None else forms.shape,
             orientation=None if forms is None else forms.orientation,
         )
+    bodies.material_names, bodies.scalar_names = friction.names, names
+    bodies.scalars = np.vstack([np.zeros((0, len(names))), *(group.scalars for group in groups)])
     if scene.gravity is not None and moves(scene.gravity):
         bodies.gravity_function = time_functions.in_space(scene.gravity)
-    add_streams(scene, bodies, friction, seed)
+    add_streams(scene, bodies, friction, seed, shapes)
     check(scene, bodies, forms, slices)
     bodies.force, bodies.torque = pushes(scene, bodies, "force"), pushes(scene, bodies, "torque")
     bodies.springs = springs(scene, bodies)
+    bodies.given = given_forces(scene, bodies, slices)
+    add_guides(scene, bodies)
+    add_stages(scene, later, bodies, walls, friction)
     for piston in scene.piston:
-        if piston.mass is not None and piston.velocity is not None:
+        if piston.mass is not None and piston.velocity is not None and any(w.name == piston.name for w in bodies.walls):
             row = bodies.count + [wall.name for wall in bodies.walls].index(piston.name)
             bodies.motion[row, V] = piston.velocity * in_space(piston.normal)
     return bodies
 
 
-class PlacedGroup:
-    """Grains of one group, in their final order: positions, radii, start velocities and spins, shapes if not round."""
-
-    def __init__(
-        self, table: Grains, dimension: int, position: Array, radius: Array, order: np.ndarray, forms: Forms | None
-    ) -> None:
-        self.position = position
-        self.forms = None if forms is None else forms[order]
-        self.radius = radius[order]
-        self.velocity = table.velocities(dimension)[order]
-        self.spin = table.spins(dimension)[order]
-
-    @property
-    def bound(self) -> Array:
-        """(n,) m, radii of the spheres that hold them."""
-        return self.radius if self.forms is None else self.forms.bound
-
-
-def place_group(
-    scene: Scene,
-    index: int,
-    table: Grains,
-    seed: int,
-    walls: list[Wall],
-    cell: Cell | None,
-    shapes: Shapes | None,
-    earlier: list[PlacedGroup],
-) -> PlacedGroup:
-    """Draw the radii of a group and place it; its random numbers depend on no other group."""
-    own = (
-        np.random.SeedSequence(table.seed)
-        if table.seed is not None
-        else np.random.SeedSequence(seed, spawn_key=(index,))
-    )
-    rng = np.random.default_rng(own)
-    place, dimension = f"grains[{index}]", scene.dimension
-    try:
-        radius, forms = sizes_and_shapes(index, table, dimension, shapes, rng)
-    except SceneError as error:
-        raise SceneError(problem.inside(place) for problem in error.problems) from None
-    if table.file is not None or table.positions is not None:
-        given = table.positions if table.file is None else table.state.position[:, :dimension]
-        return PlacedGroup(table, dimension, in_space(given), radius, np.arange(table.number), forms)
-    assert table.region is not None
-    lower, upper = in_space(table.region)
-    room = Room(
-        place,
-        dimension,
-        lower,
-        upper,
-        walls,
-        np.vstack([np.zeros((0, 3)), *(group.position for group in earlier)]),
-        np.concatenate([np.zeros(0), *(group.bound for group in earlier)]),
-        cell,
-        dict(zip((group_name(k, group.name) for k, group in enumerate(scene.grains)), slices_of(earlier))),
-        joined(earlier),
-    )
-    position, order = place_grains(table, radius if forms is None else forms.bound, rng, room, forms)
-    return PlacedGroup(table, dimension, position, radius, order, forms)
-
-
-def sizes_and_shapes(
-    index: int, table: Grains, dimension: int, shapes: Shapes | None, rng: np.random.Generator
-) -> tuple[Array, Forms | None]:
-    """Radii (n,) m and, where some grain of the scene is not round, shapes and orientations."""
-    kinds = None if shapes is None else shapes.numbers_of(index, table, rng)
-    if table.file is not None:
-        radius = table.state.radius
-    elif table.size == "as drawn" and table.shape is not None:
-        assert shapes is not None
-        radius = shapes.drawn_radius[kinds]
-    else:
-        radius = table.radii if table.radii is not None else draw_radii(table.radius, table.number, dimension, rng)
-    if shapes is None or kinds is None or shapes.catalogue.round.all():
-        return radius, None
-    return radius, Forms(shapes.catalogue, kinds, radius, shapes.orientations_of(index, table, kinds, rng))
-
-
-def joined(groups: list[PlacedGroup]) -> Forms | None:
-    """Shapes and orientations of the grains of all groups; None where all are round."""
-    forms = [group.forms for group in groups if group.forms is not None]
-    return functools.reduce(Forms.joined, forms) if forms else None
-
-
-def slices_of(groups: list[PlacedGroup]) -> list[slice]:
-    """Rows of the grains of each group, one after the other."""
-    ends = np.cumsum([len(group.radius) for group in groups])
-    return [slice(int(end) - len(group.radius), int(end)) for end, group in zip(ends, groups)]
+def scalar_names(scene: Scene) -> list[str]:
+    """Of all groups and inflows, in the order of the scene."""
+    given = [*(table.all_scalars for table in scene.grains), *(table.scalars or {} for table in scene.inflow)]
+    return list(dict.fromkeys(name for scalars in given for name in scalars))
 
 
 def check(scene: Scene, bodies: Bodies, forms: Forms | None, slices: list[slice]) -> None:
@@ -184,6 +106,30 @@ def check(scene: Scene, bodies: Bodies, forms: Forms | None, slices: list[slice]
         raise SceneError(problems)
 
 
+def given_forces(scene: Scene, bodies: Bodies, slices: list[slice]) -> GivenForces | None:
+    """Forces that files have of the grains that were read from them, several groups of one file as one."""
+    files: dict[tuple[str, int], list[int]] = {}
+    for k, table in enumerate(scene.grains):
+        if table.file is not None and table.forces and table.state.forces is not None and table.state.ids is not None:
+            files.setdefault((str(Path(table.file).resolve()), table.state.frame), []).append(k)
+    found: list[GivenForces] = []
+    for tables in files.values():
+        states = [scene.grains[k].state for k in tables]
+        ids = np.concatenate([state.ids for state in states if state.ids is not None])
+        own = np.concatenate([bodies.id[slices[k]] for k in tables])
+        order = np.argsort(ids, kind="stable")
+
+        def name(
+            wanted: np.ndarray, ids: np.ndarray = ids, own: np.ndarray = own, order: np.ndarray = order
+        ) -> np.ndarray:
+            place = np.minimum(np.searchsorted(ids, wanted, sorter=order), len(ids) - 1)
+            return np.where(ids[order[place]] == wanted, own[order[place]], -1)
+
+        assert states[0].forces is not None
+        found.append(states[0].forces.renamed(name))
+    return functools.reduce(GivenForces.joined, found) if found else None
+
+
 def springs(scene: Scene, bodies: Bodies) -> list[Spring]:
     """Relaxed at the start."""
     made = []
@@ -193,6 +139,20 @@ def springs(scene: Scene, bodies: Bodies) -> list[Spring]:
         made.append(Spring(table.name, table.grains, index, table.stiffness, way, table.function(), 0.0))
         made[-1].start = made[-1].place(bodies)
     return made
+
+
+def add_guides(scene: Scene, bodies: Bodies) -> None:
+    """Grains with prescribed motion, and functions of the user's own."""
+    for table in scene.motion:
+        group = bodies.id[bodies.groups[table.grains]]
+        ids = None if table.index is None else group[list(table.index)].tolist()
+        bodies.guides.append(Guide(table.name, table.grains, ids, drive_of(table)))
+    if bodies.guides:
+        bodies.guide_force, bodies.guide_torque = np.zeros((bodies.count, 3)), np.zeros((bodies.count, 3))
+    for guide in bodies.guides:
+        guide.prescribe(bodies, 0.0, START)
+    for force in scene._forces:
+        add_user_force(bodies, copy.copy(force))
 
 
 def pushes(scene: Scene, bodies: Bodies, kind: str) -> Array:

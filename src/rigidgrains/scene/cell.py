@@ -219,6 +219,9 @@ def flow_conflicts(tables: Tables, gravity: Any) -> Iterator[Problem]:
         yield Problem(f"{key}[{index}]", ABSENT, message)
     for _, index, spring in present(tables, "spring"):
         yield Problem(f"spring[{index}]", spring.name, "a cell that deforms has no springs; remove one of them")
+    for _, index, motion in present(tables, "motion"):
+        message = "a cell that deforms carries its grains along, and none moves as prescribed; remove one of them"
+        yield Problem(f"motion[{index}]", motion.name, message)
     if isinstance(gravity, (list, tuple)) and any(gravity):
         yield Problem("gravity", gravity, "a cell that deforms has no gravity; remove one of them")
 

@@ -17,8 +17,8 @@ from .section import Section
 from .values import (
     Coefficient,
     Direction,
+    Moment,
     Name,
-    NotNegative,
     Number,
     PlateSize,
     Positive,
@@ -54,12 +54,15 @@ class Surface(Section):
         default=None,
         description="friction coefficient against everything that no [[pair]] names; wins over the material",
     )
-    since: NotNegative | None = Field(default=None, description="time at which the wall appears (s); 0 if absent")
-    until: Positive | None = Field(default=None, description="time at which the wall is removed (s); never if absent")
+    since: Moment | None = Field(
+        default=None, description="time at which the wall appears (s), or the stage; 0 if absent"
+    )
+    until: Moment | None = Field(
+        default=None, description="time at which the wall is removed (s), or the stage; never if absent"
+    )
 
     def mistakes(self, dimension: int) -> Iterator[Problem]:
-        if self.since is not None and self.until is not None and self.since >= self.until:
-            yield self.wrong("until", f"must come after since = {self.since:g}; swap them or remove one")
+        yield from self.wrong_times()
 
     def surfaces(self) -> Iterator[Surface]:
         """The walls that the table stands for."""
@@ -296,16 +299,19 @@ class Box(Section):
     open: tuple[str, ...] = Field(default=(), description="sides left out: left, right, front, back, bottom, top")
     material: Name | None = Field(default=None, description="name of the material")
     friction: Coefficient | None = Field(default=None, description="friction coefficient of all its walls")
-    since: NotNegative | None = Field(default=None, description="time at which its walls appear (s); 0 if absent")
-    until: Positive | None = Field(default=None, description="time at which they are removed (s); never if absent")
+    since: Moment | None = Field(
+        default=None, description="time at which its walls appear (s), or the stage; 0 if absent"
+    )
+    until: Moment | None = Field(
+        default=None, description="time at which they are removed (s), or the stage; never if absent"
+    )
 
     def mistakes(self, dimension: int) -> Iterator[Problem]:
         wrong = list(self.wrong_lengths(dimension, "lower", "upper"))
         yield from wrong
         if not wrong and not all(low < high for low, high in zip(self.lower, self.upper)):
             yield self.wrong("lower", f"must lie below upper = {list(self.upper)} along each axis; swap them")
-        if self.since is not None and self.until is not None and self.since >= self.until:
-            yield self.wrong("until", f"must come after since = {self.since:g}; swap them or remove one")
+        yield from self.wrong_times()
         for i, side in enumerate(self.open):
             if side not in SIDES[dimension]:
                 yield Problem(f"open[{i}]", side, f"must be one of {', '.join(SIDES[dimension])} in {dimension}D")

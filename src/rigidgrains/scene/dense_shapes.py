@@ -79,7 +79,7 @@ def push_apart(position: Array, i: Index, j: Index, push: Array, n: int) -> None
 def stay_inside(position: Array, forms: Forms, room: Room, goal: float) -> None:
     """Move grains off the walls and back into the region."""
     for wall in room.walls:
-        gap, normal = forms.safe_wall_gaps(wall, position)
+        gap, normal = forms.wall_gaps(wall, position, goal)
         position += np.minimum(gap - 0.5 * goal, 0.0)[:, None] * normal
     low, high = (extent + 0.1 * goal for extent in forms.extents)
     for k in np.flatnonzero(~room.periodic[: room.dimension]):
@@ -90,4 +90,4 @@ def stay_inside(position: Array, forms: Forms, room: Room, goal: float) -> None:
 
 def is_inside(position: Array, forms: Forms, room: Room) -> bool:
     """True when no grain overlaps a wall; the region has been seen to. A grain may just fit between two walls."""
-    return all((forms.safe_wall_gaps(wall, position)[0] >= -FIT * forms.radius).all() for wall in room.walls)
+    return all((forms.wall_gaps(wall, position)[0] >= -FIT * forms.radius).all() for wall in room.walls)

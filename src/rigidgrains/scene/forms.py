@@ -8,8 +8,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ..detect.facet_points import face
+from ..detect.point_columns import FOUND_GAP, FOUND_N
+from ..detect.search import Placed
 from ..model.columns import X, Y, Z
-from ..model.shapes import Cylinder, Plane
 from ..model.walls import Wall
 from ..shapes.catalogue import Catalogue
 from ..shapes.core import FLAT, Shape
@@ -92,32 +94,27 @@ class Forms:
         cross[:, Y, Z], cross[:, Z, Y] = -v[:, X], v[:, X]
         return np.eye(3) + 2.0 * w[:, None, None] * cross + 2.0 * cross @ cross
 
-    def wall_gaps(self, wall: Wall, position: Array) -> tuple[Array, Array]:
-        """Gap (n,) and normal (n, 3) to a wall: exact where the grains' side of it is convex.
-
-        Otherwise, at plates, rods, tubes and funnels, only what surely overlaps counts: vertices, and the sphere inside
-        each grain.
-        """
+    def wall_gaps(self, wall: Wall, position: Array, reach: float = 0.0) -> tuple[Array, Array]:
+        """Gap (n,) and normal (n, 3) to a wall; infinite beyond the reach (m) where sides and faces meet one that juts
+        out."""
         owner, place, rounding = self.corners
         gap, normal = wall_gaps(wall, position[owner] + place, rounding)
         first = np.searchsorted(owner, np.arange(len(self)))
         least = np.minimum.reduceat(gap, first)
-        deepest = first + _first_of(gap == least[owner], first)
-        out = normal[deepest]
-        if not is_convex(wall):
-            inner, other = wall_gaps(wall, position, self.radius * inscribed(self.catalogue)[self.shape])
-            least, out = np.where(inner < least, inner, least), np.where((inner < least)[:, None], other, out)
+        out = normal[first + _first_of(gap == least[owner], first)]
+        sided = np.flatnonzero(self.catalogue.sided[self.shape])
+        if wall.shape.convex or not len(sided):
+            return least, out
+        some = self[sided]
+        what = some.catalogue.table, some.shape, some.radius, position[sided], some.orientation, np.zeros((1, 3))
+        facing = face(
+            wall.shape, self.catalogue, Placed(self.dimension, *what), np.full(len(some), reach), self.bound.max()
+        )
+        least[sided], out[sided] = np.inf, 0.0
+        order = np.argsort(-facing.found[:, FOUND_GAP], kind="stable")  # the least one last
+        rows = sided[facing.grain[order]]
+        least[rows], out[rows] = facing.found[order, FOUND_GAP], facing.found[order, FOUND_N]
         return least, out
-
-    def safe_wall_gaps(self, wall: Wall, position: Array) -> tuple[Array, Array]:
-        """The same, but never too large: by bounding spheres where the grains' side is not convex."""
-        return self.wall_gaps(wall, position) if is_convex(wall) else wall_gaps(wall, position, self.bound)
-
-
-def is_convex(wall: Wall) -> bool:
-    """True when grains stand in a convex space: before a plane, within a drum."""
-    shape = wall.shape
-    return isinstance(shape, Plane) or (isinstance(shape, Cylinder) and shape.inside and not np.isfinite(shape.half))
 
 
 def inscribed(catalogue: Catalogue) -> Array:

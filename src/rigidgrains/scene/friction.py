@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,8 @@ from .references import DEFAULT
 from .scene import Scene
 from .values import Array
 
+DENSITY = 2500.0  # kg/m^3, of grains and materials that give none
+
 
 class FrictionTable:
     """Rows are materials, and walls of a material with their own friction; row 0 is the default material.
@@ -22,16 +26,36 @@ class FrictionTable:
     Everybody who will ever have a row is asked before any table is made: walls, grains, and grains yet to come.
     """
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Scene, later: Iterable[Scene] = ()) -> None:
+        """later : the scene as it is in stages, whose walls may have a friction of their own."""
         self.rows: dict[tuple[str, float | None], int] = {(DEFAULT, None): 0}
-        users = [(wall.material, wall.friction) for wall in scene.surfaces()]
-        users += [(grains.material, None) for grains in scene.grains]
+        users = [(wall.material, wall.friction) for one in (scene, *later) for wall in one.surfaces()]
+        users += [(name, None) for grains in scene.grains for name in grains.material or (None,)]
         users += [(inflow.material, None) for inflow in scene.inflow]
         for material, own in users:
             self.rows.setdefault((material or DEFAULT, own), len(self.rows))
+        self._take(scene)
+
+    def of(self, scene: Scene) -> FrictionTable:
+        """The same rows, with the coefficients of the scene as it is in a stage."""
+        other = copy.copy(self)
+        other._take(scene)
+        return other
+
+    def _take(self, scene: Scene) -> None:
         self.scene = scene
         self.own = {material.name: material for material in scene.material}
         self.pairs = {frozenset(pair.materials): pair for pair in scene.pair}
+
+    @property
+    def names(self) -> list[str]:
+        """Of the materials of the rows; walls of one material may have several."""
+        return [name for name, _ in self.rows]
+
+    def density(self, material: str | None) -> float:
+        """kg/m^3 of grains of a material that give none of their own."""
+        own = self.own.get(material or DEFAULT)
+        return DENSITY if own is None or own.density is None else own.density
 
     def row(self, material: str | None, own: float | None = None) -> int:
         """Row of a body: its material, and a wall's own friction."""

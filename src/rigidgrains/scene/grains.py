@@ -12,10 +12,11 @@ import numpy as np
 from pydantic import Field, PlainValidator, WithJsonSchema
 
 from ..model.columns import Z
-from .errors import ABSENT, Problem
+from .errors import ABSENT, Problem, suggestion
 from .formed import Quaternions, ShapeNames, form_mistakes, is_random
 from .section import Section, vector_length
 from .sizes import Discrete, Radius, Spread, mean_power
+from .species import Densities, Density, MaterialNames, Scalars, species_mistakes
 from .values import (
     MOST,
     Array,
@@ -24,7 +25,6 @@ from .values import (
     Fraction,
     Name,
     Numbers,
-    Positive,
     Positives,
     Seed,
     Vectors,
@@ -55,6 +55,10 @@ FrameNumber = Annotated[
 ]
 
 
+class GroupError(ValueError):
+    """A group that a file does not have."""
+
+
 class Grains(Section):
     """A group of grains: `count` grains in a `region`, one grain at each of the `positions`, or those of a `file`."""
 
@@ -75,6 +79,10 @@ class Grains(Section):
     )
     frame: FrameNumber | None = Field(default=None, description="file: number of the frame; the last if absent")
     overlap: Fraction = Field(default=0.05, description="file: overlap allowed, as a share of the smaller radius")
+    group: Name | None = Field(default=None, description="file: the grains of this group alone; all if absent")
+    forces: bool = Field(
+        default=True, strict=True, description="file: begin with its forces, where it has some, as after a restart"
+    )
     radius: Radius = Field(
         default=None,
         description="radius (m): a number, [min, max], { values, shares, by } or { mean, std, min, max, distribution }",
@@ -98,9 +106,20 @@ class Grains(Section):
     quaternions: Quaternions | None = Field(
         default=None, description="3D: rotation of grains, [w, x, y, z], one for all or one per grain"
     )
-    density: Positive = Field(default=2500.0, description="mass density (kg/m^3; per area, kg/m^2, in 2D)")
+    density: Density = Field(
+        default=None,
+        description="mass density (kg/m^3; per area, kg/m^2, in 2D): a number, one per grain, or"
+        " { values, shares, by }; that of the material if absent, or 2500",
+    )
     seed: Seed | None = Field(default=None, description="seed of this group's random numbers; wins over the run's seed")
-    material: Name | None = Field(default=None, description="name of the material")
+    material: MaterialNames = Field(
+        default=None,
+        description="name of the material, or shares of the number of grains, { glass = 0.7, steel = 0.3 }",
+    )
+    scalars: Scalars = Field(
+        default=None,
+        description="numbers of your own by name: one, a formula in x, y, z, r, t, or a list with one per grain",
+    )
     velocity: Numbers | None = Field(default=None, description="start velocity (m/s), one vector or one per grain")
     spin: Numbers | None = Field(
         default=None, description="start spin (rad/s): a number in 2D, a vector in 3D, or one per grain"
@@ -121,7 +140,20 @@ class Grains(Section):
         from ..formats.state import read_state
 
         assert self.file is not None
-        return read_state(self.file, "last" if self.frame is None else self.frame)
+        radius = self.radius if isinstance(self.radius, float) else None
+        state = read_state(self.file, "last" if self.frame is None else self.frame, radius=radius)
+        if self.group is None:
+            return state
+        try:
+            return state.of_group(self.group)
+        except KeyError:
+            there = f"it has {', '.join(state.groups)}" if state.groups else "it has no groups"
+            raise GroupError(f"no group of the file; {there}{suggestion(self.group, state.groups)}") from None
+
+    @property
+    def all_scalars(self) -> dict[str, Any]:
+        """Those that are given, and those of the file under other names."""
+        return (self.state.scalars if self.file is not None else {}) | (self.scalars or {})
 
     def mistakes(self, dimension: int) -> Iterator[Problem]:
         if self.file is not None:
@@ -130,6 +162,7 @@ class Grains(Section):
             yield from self.placing_mistakes(dimension)
             yield from self.size_mistakes(dimension)
         yield from form_mistakes(self, dimension)
+        yield from species_mistakes(self)
         if self.velocity is not None:
             yield from self.per_grain_mistakes("velocity", (dimension,), vector_length(dimension))
         if self.spin is not None:
@@ -139,13 +172,19 @@ class Grains(Section):
     def file_mistakes(self, dimension: int) -> Iterator[Problem]:
         from ..formats.errors import FormatError, FrameError
 
-        for key in ("count", "region", "placement", "jitter", "positions", "radius", "radii"):
+        for key in ("count", "region", "placement", "jitter", "positions", "radii"):
             if self.given(key):
                 yield self.wrong(key, f"has no meaning with file; remove {key} or file")
+        if self.radius is not None and not isinstance(self.radius, float):
+            yield self.wrong("radius", "must be one number with a file, of grains that have no radius in it")
+            return
         if self.given("seed") and not is_random(self):
             yield self.wrong("seed", "has no meaning with file; remove seed or file")
         try:
             state = self.state
+        except GroupError as problem:
+            yield self.wrong("group", str(problem))
+            return
         except FormatError as problem:
             yield self.wrong("frame" if isinstance(problem, FrameError) else "file", problem.reason)
             return
@@ -171,7 +210,7 @@ class Grains(Section):
     def placing_mistakes(self, dimension: int) -> Iterator[Problem]:
         if self.positions is None and self.count is None:
             yield Problem("count", ABSENT, "missing; give count with region, positions, or a file")
-        for key in ("frame", "overlap"):
+        for key in ("frame", "overlap", "group", "forces"):
             if self.given(key):
                 yield self.wrong(key, f"belongs to file; remove {key} or give a file")
         if self.positions is not None:
@@ -238,10 +277,14 @@ class Grains(Section):
             out[:, free] = self.state.spin[:, free]
         return out
 
-    def densities(self, dimension: int) -> Array:
-        """Mass densities (number,); by the masses in the file if none is given."""
-        if self.file is None or self.given("density") or self.state.mass is None:
-            return np.full(self.number, self.density)
+    def densities(self, dimension: int, otherwise: Array, rng: np.random.Generator) -> Array:
+        """Mass densities (number,); by the masses in the file if none is given, else `otherwise`, of materials."""
+        if isinstance(self.density, Densities):
+            return self.density.draw(self.number, rng)
+        if self.density is not None:
+            return np.array(np.broadcast_to(self.density, (self.number,)), dtype=float)
+        if self.file is None or self.state.mass is None:
+            return otherwise
         radius = self.state.radius
         volume = np.pi * radius**2 if dimension == 2 else 4.0 / 3.0 * np.pi * radius**3
         return np.asarray(self.state.mass / volume)

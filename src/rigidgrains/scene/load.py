@@ -67,6 +67,9 @@ def missing(words: dict[str, Any], ends: bool) -> Iterator[Problem]:
     given = run if isinstance(run, dict) else {}
     if not words.get("grains") and not words.get("inflow"):
         yield Problem("grains", ABSENT, EMPTY)
+    stages = words.get("stage")
+    last = stages[-1] if isinstance(stages, list) and stages else {}
+    ends = ends or (isinstance(last, dict) and bool({"until", "limit"} & last.keys()))
     if not ends and "until" not in given and "steps" not in given:
         yield Problem(
             "run.until", ABSENT, "missing; give an end, until = ... (s) or steps = ..., or --until or --steps"

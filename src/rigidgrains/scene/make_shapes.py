@@ -18,6 +18,7 @@ from .grains import Grains
 from .references import group_name
 from .scene import Scene
 from .shape import ROUND
+from .streams import Inflow
 from .values import Array
 
 Index = NDArray[np.int32]
@@ -56,6 +57,13 @@ class Shapes:
         pick = Discrete(np.arange(len(rows), dtype=float), np.array(list(shares.values())))
         return rows[pick.draw(table.number, self.dimension, rng).astype(int)]
 
+    def shares_of(self, table: Inflow) -> dict[int, float]:
+        """Shares of the number of grains that enter by the number of their shape."""
+        shares = table.shape or {ROUND[self.dimension]: 1.0}
+        if table.radius is None:  # grains only come back there
+            return {}
+        return {self.number[canonical(name, self.dimension)]: share for name, share in shares.items()}
+
     def orientations_of(self, index: int, table: Grains, shape: Index, rng: np.random.Generator) -> Array:
         """(n,) rad, or (n, 4) quaternions from the principal axes: a grain that is not turned stands as drawn."""
         n = table.number
@@ -85,13 +93,16 @@ class Shapes:
 
 def make_shapes(scene: Scene) -> Shapes | None:
     """All shapes in use, round grains first, then in the order of the scene; None where none is spoken of."""
-    if all(table.shape is None and shapes_in_file(table) is None for table in scene.grains):
+    spoken = any(table.shape is not None or shapes_in_file(table) is not None for table in scene.grains)
+    if not spoken and all(table.shape is None for table in scene.inflow):
         return None
     used: dict[str, MadeShape] = {}
     tables = {table.name: table for table in scene.shape}
     dimension = scene.dimension
-    for table in scene.grains:
-        for name in () if shapes_in_file(table) else table.shape or {ROUND[dimension]: 1.0}:
+    shares = [table.shape for table in scene.grains if not shapes_in_file(table)]
+    shares += [table.shape for table in scene.inflow if table.radius is not None]
+    for names in shares:
+        for name in names or {ROUND[dimension]: 1.0}:
             name = canonical(name, dimension)
             used[name] = tables[name].make(dimension) if name in tables else round_shape(dimension)
     order = [name for name in (ROUND[dimension], *tables) if name in used]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ..model import shapes, time_functions, walls
@@ -13,7 +14,11 @@ from .values import in_space, moves
 
 def make_walls(scene: Scene, friction: FrictionTable) -> list[walls.Wall]:
     """All walls, in the order of the scene."""
-    return [wall(surface, friction) for surface in scene.surfaces()]
+    made = [wall(surface, friction) for surface in scene.surfaces()]
+    for one, table in zip(made, scene.surfaces()):
+        if scene.stage and table.since == scene.stage[0].name:
+            one.since = -math.inf
+    return made
 
 
 def wall(table: Surface, friction: FrictionTable) -> walls.Wall:
@@ -26,6 +31,19 @@ def wall(table: Surface, friction: FrictionTable) -> walls.Wall:
 
 def driven(table: DrivenSurface, friction: FrictionTable) -> walls.Wall:
     """A fixed or driven wall."""
+    drive = drive_of(table)
+    if table.oscillation is not None:
+        drive.amplitude = in_space(table.oscillation.amplitude)
+        drive.frequency, drive.phase = table.oscillation.frequency, table.oscillation.phase
+    if table.angle is not None:
+        drive.turn = about_z(table.angle)
+    if table.about is not None:
+        drive.about = in_space(table.about)
+    return timed(walls.Wall(table.name, table.shape(), friction.row(table.material, table.friction), drive), table)
+
+
+def drive_of(table: Any) -> walls.Drive:
+    """Velocity, displacement and rotation of a wall, or of grains."""
     drive = walls.Drive()
     if table.velocity is not None and moves(table.velocity):
         drive.speed = time_functions.in_space(table.velocity)
@@ -33,18 +51,11 @@ def driven(table: DrivenSurface, friction: FrictionTable) -> walls.Wall:
         drive.velocity = in_space(table.velocity)
     if table.displacement is not None:
         drive.path = time_functions.in_space(table.displacement)
-    if table.oscillation is not None:
-        drive.amplitude = in_space(table.oscillation.amplitude)
-        drive.frequency, drive.phase = table.oscillation.frequency, table.oscillation.phase
     if table.rotation is not None and moves(table.rotation):
         drive.rate = about_z(table.rotation)
     elif table.rotation is not None:
         drive.spin = time_functions.values(about_z(table.rotation), 0.0)
-    if table.angle is not None:
-        drive.turn = about_z(table.angle)
-    if table.about is not None:
-        drive.about = in_space(table.about)
-    return timed(walls.Wall(table.name, table.shape(), friction.row(table.material, table.friction), drive), table)
+    return drive
 
 
 def piston_wall(table: Piston, friction: FrictionTable) -> walls.Wall:
@@ -73,10 +84,11 @@ def piston_wall(table: Piston, friction: FrictionTable) -> walls.Wall:
 
 
 def timed(wall: walls.Wall, table: Surface) -> walls.Wall:
-    """When a wall is there."""
+    """When a wall is there; one that appears with a stage is not there before."""
+    wall.start = wall.shape.point.copy()
     if table.since:
-        wall.since = table.since
-    if table.until is not None:
+        wall.since = math.inf if isinstance(table.since, str) else table.since
+    if isinstance(table.until, float):
         wall.until = table.until
     return wall
 

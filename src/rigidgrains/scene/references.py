@@ -9,7 +9,7 @@ import numpy as np
 
 from .confinement import SIDES, WALLS, Box
 from .errors import ABSENT, Problem, suggestion
-from .settings import Pair
+from .settings import COLOURS, Pair
 from .shape import ROUND
 
 DEFAULT = "default"
@@ -31,7 +31,16 @@ def present(tables: Tables, *keys: str) -> Iterator[tuple[str, int, Any]]:
 
 def repeated_names(tables: Tables, dimension: int) -> Iterator[Problem]:
     """Names, or pairs of materials, given twice."""
-    for keys in (tuple(WALLS), ("shape",), ("grains", "inflow"), ("outlet",), ("spring",), ("material",), ("pair",)):
+    for keys in (
+        tuple(WALLS),
+        ("shape",),
+        ("grains", "inflow"),
+        ("outlet",),
+        ("spring", "motion"),
+        ("material",),
+        ("pair",),
+        ("stage",),
+    ):
         seen: dict[Any, str] = {}
         for key, index, table in present(tables, *keys):
             place = f"{key}[{index}]"
@@ -57,7 +66,7 @@ def unknown_names(tables: Tables, unreadable: Mapping[str, set[str]]) -> Iterato
     """References to materials and groups that no table describes; names in unreadable tables are known."""
     materials = {DEFAULT, *(t.name for _, _, t in present(tables, "material")), *unreadable.get("material", ())}
     for key, index, table in present(tables, "grains", "inflow", *WALLS, "pair"):
-        wanted = table.materials if isinstance(table, Pair) else (table.material,)
+        wanted = table.materials if isinstance(table, Pair) else _materials(table.material)
         field = "materials" if isinstance(table, Pair) else "material"
         for name in wanted:
             if name is not None and name not in materials:
@@ -68,10 +77,11 @@ def unknown_names(tables: Tables, unreadable: Mapping[str, set[str]]) -> Iterato
     yield from unknown_shapes(tables, unreadable)
     yield from lost_streams(tables, unreadable)
     yield from lost_sides(tables, unreadable)
+    yield from lost_stages(tables, unreadable)
     yield from cut_springs(tables)
     groups = {group_name(i, t.name): t.number for _, i, t in present(tables, "grains")}
     known = {*groups, *unreadable.get("grains", ())}
-    for key, index, force in present(tables, "force", "spring"):
+    for key, index, force in present(tables, "force", "spring", "motion"):
         if force.grains not in known:
             hint = suggestion(force.grains, known) or f"; known are {listed(known) or 'none'}"
             yield Problem(f"{key}[{index}].grains", force.grains, "no group of grains has this name" + hint)
@@ -85,16 +95,37 @@ def unknown_names(tables: Tables, unreadable: Mapping[str, set[str]]) -> Iterato
             yield Problem(f"{key}[{index}].index", list(force.index), message)
 
 
+def unknown_colour(tables: Tables, output: Any) -> Iterator[Problem]:
+    """A colour of pictures that is neither known nor a scalar of some grains."""
+    if output is None:
+        return
+    scalars = {name for _, _, table in present(tables, "grains", "inflow") for name in table.scalars or ()}
+    known = {*COLOURS, *scalars}
+    if output.colour not in known and not _has_file(tables):
+        hint = suggestion(output.colour, known) or f"; known are {', '.join(COLOURS)} and scalars of grains"
+        yield Problem("output.colour", output.colour, "nothing is called so" + hint)
+
+
+def _has_file(tables: Tables) -> bool:
+    """True if grains come from a file, which may bring scalars along."""
+    return any(table.file is not None for _, _, table in present(tables, "grains"))
+
+
+def _materials(given: Any) -> Iterable[str | None]:
+    """One name, or those of shares."""
+    return given if isinstance(given, dict) else (given,)
+
+
 def unknown_shapes(tables: Tables, unreadable: Mapping[str, set[str]]) -> Iterator[Problem]:
     """Groups whose shapes no table describes."""
     known = {*ROUND.values(), *(t.name for _, _, t in present(tables, "shape")), *unreadable.get("shape", ())}
-    for _, index, grains in present(tables, "grains"):
+    for key, index, grains in present(tables, "grains", "inflow"):
         for name in grains.shape or ():
-            place = f"grains[{index}].shape"
+            place = f"{key}[{index}].shape"
             if name not in known:
                 hint = suggestion(name, known) or f"; add a [[shape]] of this name; known are {listed(known)}"
                 yield Problem(place, name, "unknown shape" + hint)
-            elif name in ROUND.values() and grains.size == "as drawn":
+            elif key == "grains" and name in ROUND.values() and grains.size == "as drawn":
                 message = f"a {name} has no drawing; give it a [[shape]] with centres and radii, or remove size"
                 yield Problem(place, name, message)
 
@@ -124,6 +155,25 @@ def lost_streams(tables: Tables, unreadable: Mapping[str, set[str]]) -> Iterator
             if inflow.given(key):
                 message = f"belongs to a rate, grains that come back have their own; remove {key} or give a rate"
                 yield Problem(f"inflow[{index}].{key}", getattr(inflow, key), message)
+
+
+def lost_stages(tables: Tables, unreadable: Mapping[str, set[str]]) -> Iterator[Problem]:
+    """What comes or goes with a stage that does not exist, or in the wrong order."""
+    stages = [table.name for _, _, table in present(tables, "stage")]
+    known = {*stages, *unreadable.get("stage", ())}
+    for key, index, table in present(tables, *WALLS, "inflow", "outlet"):
+        given = {word: getattr(table, word) for word in ("since", "until") if isinstance(getattr(table, word), str)}
+        for word, name in given.items():
+            place = f"{key}[{index}].{word}"
+            if name not in known:
+                hint = suggestion(name, known) or f"; known are {listed(known) or 'none'}"
+                yield Problem(place, name, "no stage has this name" + hint + ", or give a time (s)")
+            elif word == "until" and stages and name == stages[0]:
+                yield Problem(place, name, "is the first stage, so that it would never be there; remove the table")
+        order = [stages.index(name) for name in given.values() if name in stages]
+        if len(order) == 2 and order[0] >= order[1]:
+            place = f"{key}[{index}].until"
+            yield Problem(place, given["until"], f"must be a stage after '{given['since']}'; swap them")
 
 
 def lost_sides(tables: Tables, unreadable: Mapping[str, set[str]]) -> Iterator[Problem]:

@@ -24,6 +24,7 @@ class Room:
 
     others : earlier groups by name, rows of their grains
     forms  : what earlier grains look like; `radius` are then those of their bounding spheres. None if all are round
+    together : names of the groups that are placed in one pass; none for a single one
     """
 
     place: str
@@ -36,6 +37,7 @@ class Room:
     cell: Cell | None = None
     others: dict[str, slice] = field(default_factory=dict)
     forms: Forms | None = None
+    together: list[str] = field(default_factory=list)
 
     @cached_property
     def periodic(self) -> NDArray[np.bool_]:
@@ -87,7 +89,9 @@ class Room:
                 message,
                 *(f"group '{name}' fills {share:.0%} of the region" for name, share in self.taken().items()),
             ]
-            if len(told) > 1:
+            if self.together:
+                told.append(f"groups {' and '.join(map(repr, self.together))} are placed together")
+            if self.taken():
                 remedies = (*remedies, "a region of its own for each group")
             message = f"{', '.join(told)}; take {', '.join(remedies[:-1])}, or {remedies[-1]}"
         return SceneError([Problem(f"{self.place}.{key}", value, message)])

@@ -12,11 +12,14 @@ from .cell import Cell, conflicts, tensions
 from .confinement import WALLS, Box, Cone, Cylinder, Piston, Plane, Surface
 from .errors import Origin, Problem, SceneError, plain_problems
 from .grains import Grains
-from .references import Tables, repeated_names, unknown_names
+from .motion import Motion
+from .references import Tables, repeated_names, unknown_colour, unknown_names
 from .section import Section, vector_length
 from .settings import Force, Material, Output, Pair, Run, Solver, Spring
 from .shape import Shape
 from .shape_conflicts import shape_conflicts
+from .stage import Stage
+from .stage_mistakes import stage_mistakes
 from .streams import Inflow, Outlet
 from .values import Coefficient, Dimension, TimedVector
 from .values import dimension as read_dimension
@@ -35,8 +38,10 @@ LISTS: dict[str, type[Section]] = {
     "outlet": Outlet,
     "force": Force,
     "spring": Spring,
+    "motion": Motion,
     "material": Material,
     "pair": Pair,
+    "stage": Stage,
 }
 SINGLES: dict[str, type[Section]] = {"cell": Cell, "run": Run, "solver": Solver, "output": Output}
 
@@ -46,6 +51,7 @@ class Scene(Section):
 
     model_config = ConfigDict(frozen=False, validate_assignment=True, title="rigidgrains scene")
     _origin: Origin | None = PrivateAttr(default=None)
+    _forces: list[Any] = PrivateAttr(default_factory=list)  # functions of the user's own
 
     title: str | None = Field(default=None, strict=True, description="a line about the scene")
     dimension: Dimension = Field(default=2, description="2 for disks, 3 for spheres")
@@ -64,8 +70,10 @@ class Scene(Section):
     outlet: list[Outlet] = Field(default_factory=list, description="where grains leave during the run")
     force: list[Force] = Field(default_factory=list, description="constant forces on groups of grains")
     spring: list[Spring] = Field(default_factory=list, description="springs that pull grains")
+    motion: list[Motion] = Field(default_factory=list, description="grains that move as prescribed")
     material: list[Material] = Field(default_factory=list, description="materials")
     pair: list[Pair] = Field(default_factory=list, description="coefficients between two materials")
+    stage: list[Stage] = Field(default_factory=list, description="what the run does one after the other")
     cell: Cell | None = Field(default=None, description="periodic cell; none if absent")
     run: Run = Field(default_factory=Run, description="time step and duration")
     solver: Solver = Field(default_factory=Solver, description="how contact forces are found")
@@ -81,10 +89,12 @@ class Scene(Section):
             sound = cell is not None and not any(cell.mistakes(dimension or 2))
             rows = lists.get("grains", [])
             lists["grains"] = [(item, within(cell if sound else None, table)) for item, table in rows]
+        before = len(problems)
         try:
             super().__init__(**words)
         except SceneError as error:
             problems += error.problems
+        own_words_read = len(problems) == before
         if dimension is not None:
             tables = {key: [table for _, table in rows] for key, rows in lists.items()}
             settings = {key: table for key, table in singles.items() if table is not None}
@@ -96,18 +106,28 @@ class Scene(Section):
             problems += conflicts(singles.get("cell"), partly, words.get("gravity"), dimension)
             problems += tensions(singles.get("cell"), partly)
             problems += shape_conflicts(singles.get("cell"), partly, dimension)
+            problems += unknown_colour(partly, singles.get("output"))
+        readable = not any(table is None for rows in lists.values() for _, table in rows)
+        readable &= own_words_read and all(table is not None for table in singles.values())
+        if readable and dimension is not None:
+            for key, rows in lists.items():
+                getattr(self, key).extend(table for _, table in rows)
+            for key, table in singles.items():
+                setattr(self, key, table)
+            problems += stage_mistakes(self)
         if problems:
             raise SceneError(problems)
-        for key, rows in lists.items():
-            getattr(self, key).extend(table for _, table in rows)
-        for key, table in singles.items():
-            setattr(self, key, table)
 
     def __setattr__(self, key: str, value: Any) -> None:
         try:
             super().__setattr__(key, value)
         except ValidationError as error:
             raise SceneError(plain_problems(error, type(self))) from None
+
+    def _repr_html_(self) -> str:
+        from ..view.notebook_more import scene_html
+
+        return scene_html(self)
 
     def add_grains(self, **words: Any) -> Grains:
         """Add a group of grains: count and region, or positions; radius or radii; see `Grains`."""
@@ -157,9 +177,25 @@ class Scene(Section):
         """Add a box or half-space in which grains leave; see `Outlet`."""
         return self._add(Outlet, "outlet", {"name": name, **words})
 
-    def add_force(self, **words: Any) -> Force:
-        """Add a constant force or torque on the grains of a group; see `Force`."""
-        return self._add(Force, "force", words)
+    def add_force(self, function: Any = None, /, **words: Any) -> Any:
+        """Add a constant force or torque on the grains of a group, see `Force`; or a function of one's own.
+
+        A function takes the words of `Simulation.add_force`: name, grains, timescale.
+        """
+        if function is None:
+            return self._add(Force, "force", words)
+        from ..model.user_force import UserForce, function_name
+
+        given = {"name": words.pop("name", None) or function_name(function), "group": words.pop("grains", None)}
+        one = UserForce(function=function, timescale=words.pop("timescale", None), **given)
+        if words:
+            raise TypeError(f"add_force: a function knows name, grains and timescale, not {', '.join(words)}")
+        self._forces.append(one)
+        return one
+
+    def add_motion(self, name: str, **words: Any) -> Motion:
+        """Let grains move as prescribed, by a velocity or a displacement; see `Motion`."""
+        return self._add(Motion, "motion", {"name": name, **words})
 
     def add_spring(self, name: str, **words: Any) -> Spring:
         """Add a spring between some grains and an end that moves; see `Spring`."""
@@ -172,6 +208,10 @@ class Scene(Section):
     def add_pair(self, **words: Any) -> Pair:
         """Add the coefficients between two materials; see `Pair`."""
         return self._add(Pair, "pair", words)
+
+    def add_stage(self, name: str, **words: Any) -> Stage:
+        """Add a stage: when it ends, and what changes as it begins; see `Stage`."""
+        return self._add(Stage, "stage", {"name": name, **words})
 
     def _add(self, model: type[S], key: str, words: dict[str, Any]) -> S:
         rows: list[S] = getattr(self, key)
@@ -211,6 +251,8 @@ class Scene(Section):
             *conflicts(self.cell, tables, self.gravity, self.dimension),
             *tensions(self.cell, tables),
             *shape_conflicts(self.cell, tables, self.dimension),
+            *stage_mistakes(self),
+            *unknown_colour(tables, self.output),
         ]
 
     def build(self, seed: int | None = None) -> Bodies:

@@ -38,6 +38,14 @@ class Section(BaseModel):
             if value is not None and len(value) != dimension:
                 yield self.wrong(key, vector_length(dimension))
 
+    def wrong_times(self) -> Iterator[Problem]:
+        """Of what is there from `since` to `until`; names of stages are looked at by the scene."""
+        since, until = (getattr(self, word, None) for word in ("since", "until"))
+        if isinstance(until, float) and until <= 0.0:
+            yield self.wrong("until", "must be greater than zero")
+        elif isinstance(since, float) and isinstance(until, float) and since >= until:
+            yield self.wrong("until", f"must come after since = {since:g}; swap them or remove one")
+
     def wrong(self, key: str, message: str) -> Problem:
         """A mistake in one field, with its value."""
         value = getattr(self, key)

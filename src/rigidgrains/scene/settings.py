@@ -76,6 +76,9 @@ class Material(Coefficients):
     """A material, with the coefficients of contacts between two bodies of it."""
 
     name: Name = Field(description="name of the material")
+    density: Positive | None = Field(
+        default=None, description="density of its grains (kg/m^3; kg/m^2 in 2D), where they give none of their own"
+    )
 
 
 class Pair(Coefficients):
@@ -361,6 +364,11 @@ class Solver(Section):
             )
 
 
+COLOURS = (
+    "load", "rotation", "speed", "peculiar", "radius", "contacts", "id", "status", "group", "material", "density",
+)  # fmt: skip
+
+
 class Output(Section):
     """What a run records and draws."""
 
@@ -376,6 +384,6 @@ class Output(Section):
     )
     picture: bool = Field(default=True, strict=True, description="draw the last state")
     plot: bool = Field(default=True, strict=True, description="plot the recorded quantities")
-    colour: Literal["load", "rotation", "speed", "peculiar", "radius", "contacts", "id", "status"] = Field(
-        default="load", description="what the colour of a grain shows"
+    colour: Name = Field(
+        default="load", description=f"what the colour of a grain shows: {', '.join(COLOURS)}, or the name of a scalar"
     )

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from .confinement import WALLS
 from .errors import Problem, SceneError
 from .formed import shapes_in_file
 from .references import Tables, present
@@ -23,25 +22,19 @@ DEFORMS = ("rate", "stress", "pressure")
 
 
 def shape_conflicts(cell: Any, tables: Tables, dimension: int) -> Iterator[Problem]:
-    """Laws, inflows, walls and cells that want round grains, where some are not."""
+    """Laws and cells that want round grains, where some are not."""
     shaped = shaped_groups(tables, dimension)
+    straight = {t.name for _, _, t in present(tables, "shape") if not is_round(t, dimension)} - {*ROUND.values()}
+    for _, index, inflow in present(tables, "inflow"):
+        shaped += [f"inflow[{index}] has shape '{name}'" for name in inflow.shape or () if name in straight]
     if not shaped:
         return
-    told = next(iter(shaped.values()))[1]
+    told = shaped[0]
     for key, index, table in present(tables, "material", "pair"):
         for word, law in ROUND_ONLY.items():
             if table.given(word) and getattr(table, word) != 0.0:
                 message = f"{law} is for scenes where all grains are round, and {told}; remove it or the shape"
                 yield Problem(f"{key}[{index}].{word}", getattr(table, word), message)
-    for _, index, inflow in present(tables, "inflow"):
-        message = f"grains can enter where all grains are round, and {told}; remove the inflow or the shape"
-        yield Problem(f"inflow[{index}]", inflow.name, message)
-    for key, index, wall in present(tables, *WALLS):
-        if juts_out(key, wall):
-            message = (
-                f"a wall that juts out wants round grains, and {told}; use endless planes, boxes, pistons and drums"
-            )
-            yield Problem(f"{key}[{index}]", wall.name, message)
     for word in DEFORMS if cell is not None and cell.deforms else ():
         if cell.given(word):
             message = f"a cell can deform where all grains are round, and {told}; remove {word} or the shape"
@@ -49,28 +42,18 @@ def shape_conflicts(cell: Any, tables: Tables, dimension: int) -> Iterator[Probl
             yield Problem(f"cell.{word}", value.present() if hasattr(value, "present") else value, message)
 
 
-def juts_out(key: str, wall: Any) -> bool:
-    """True for plates, rods, finite tubes and funnels: their edges and sides would meet the sides of grains."""
-    if key == "cylinder":
-        return bool(wall.side == "outside" or wall.length is not None)
-    return key == "cone" or (key == "plane" and wall.size is not None)
-
-
-def shaped_groups(tables: Tables, dimension: int) -> dict[int, tuple[Any, str]]:
-    """Groups with grains that are not round: by their index the table, and a sentence about them."""
+def shaped_groups(tables: Tables, dimension: int) -> list[str]:
+    """A sentence about each group with grains that are not round."""
     straight = {t.name for _, _, t in present(tables, "shape") if not is_round(t, dimension)}
-    found = {}
+    found = []
     for _, index, grains in present(tables, "grains"):
         kept = shapes_in_file(grains)
         if kept is not None and kept.catalogue is not None:
             others = np.flatnonzero(~kept.catalogue.round)
-            found[index] = (
-                grains,
-                f"those of grains[{index}] in its file have shape '{kept.catalogue.names[others[0]]}'",
-            )
+            found.append(f"those of grains[{index}] in its file have shape '{kept.catalogue.names[others[0]]}'")
         for name in grains.shape or ():
             if name in straight and name not in ROUND.values():
-                found[index] = grains, f"grains[{index}] has shape '{name}'"
+                found.append(f"grains[{index}] has shape '{name}'")
                 break
     return found
 

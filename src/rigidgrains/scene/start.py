@@ -13,6 +13,7 @@ from ..formats.box import scene_words
 from ..formats.draft import Draft
 from ..formats.state import State, Which, read_state
 from ..runtime.version import __version__
+from .references import DEFAULT
 
 GRAVITY = 9.81
 STEPS = 1000
@@ -26,16 +27,19 @@ def start_scene(
     density: float | None = None,
     dimension: int | None = None,
     overlap: float | None = None,
+    radius: float | None = None,
+    periodic: str = "",
     force: bool = False,
 ) -> State:
     """Write a scene whose grains are those of a file; raises SceneError where they cannot be built."""
     from . import Scene
 
-    state = read_state(source, "last" if frame is None else frame)
+    state = read_state(source, "last" if frame is None else frame, radius=radius, periodic=periodic)
     words = {
         "frame": state.frame if frame is not None or state.frame else None,
         "density": density if density is not None else 2500.0 if state.mass is None else None,
         "overlap": overlap,
+        "radius": radius,
     }
     grains = {key: value for key, value in words.items() if value is not None}
     dimension = dimension or state.dimension
@@ -51,6 +55,7 @@ def scene_text(state: State, dimension: int, file: str, grains: dict[str, float]
     """The periodic cell, or a box around the grains, open at the top under gravity, and a time step that resolves their
     motion; without gravity if that has no end."""
     low, high = extent(state)
+    keys = "".join(f"{key} = {value!r}\n" for key, value in grains.items())
     gravity = np.array([0.0, -GRAVITY, 0.0] if dimension == 2 else [0.0, 0.0, -GRAVITY])
     along = np.zeros(3, np.bool_) if state.cell is None else state.cell.periodic
     if state.gravity is not None or gravity[along].any():
@@ -58,16 +63,54 @@ def scene_text(state: State, dimension: int, file: str, grains: dict[str, float]
     falls = bool(gravity[:dimension].any())
     shut = {"open": sides} if (sides := open_sides(dimension, along, falls=falls)) else {}
     box = {"lower": low[:dimension].tolist(), "upper": high[:dimension].tolist()}
-    keys = "".join(f"{key} = {value!r}\n" for key, value in grains.items())
+    friction, materials = materials_text(state)
     return (
         f"# Made by rigidgrains {__version__}. Walls are not imported: change the box to what there is.\n"
         f"dimension = {dimension}\n"
         + (f"gravity = {_vector(gravity[:dimension])}\n" if falls else "")
-        + f"friction = 0.5\n\n[[grains]]\nfile = {quoted(file)}\n{keys}\n"
+        + f"friction = {friction!r}\n\n{materials}"
+        + "".join(f"[[grains]]\n{group}file = {quoted(file)}\n{keys}\n" for group in groups_text(state))
         + ("" if state.cell is None else _table("cell", scene_words(state.cell, dimension, low, high)))
         + ("" if along[:dimension].all() else _table("[box]", box | shut))
         + f"[run]\ndt = {state.dt or time_step(state, gravity)!r}\nsteps = {STEPS}\n"
     )
+
+
+def groups_text(state: State) -> list[str]:
+    """Keys of a table for each group; of one for all grains where the file knows no groups, or not of all grains."""
+    own = () if state.group is None or (state.group < 0).any() else np.unique(state.group)
+    if len(own) < 2:
+        return [_material_of(state, np.ones(len(state.radius), bool))]
+    texts = []
+    for k in own:
+        name = state.groups[k]
+        named = "" if "[" in name else f"name = {quoted(name)}\n"  # those called by their place have no name
+        assert state.group is not None
+        texts.append(f"{named}group = {quoted(name)}\n{_material_of(state, state.group == k)}")
+    return texts
+
+
+def _material_of(state: State, some: np.ndarray) -> str:
+    """The material of some grains, if it is one with a name."""
+    found = np.zeros(0, np.int64) if state.material is None else np.unique(state.material[some])
+    name = state.materials[found[0]] if len(found) == 1 else DEFAULT
+    return "" if name == DEFAULT else f"material = {quoted(name)}\n"
+
+
+def materials_text(state: State) -> tuple[float, str]:
+    """Friction of the scene, and the tables of materials and pairs that differ from it."""
+    if state.friction is None or state.material is None:
+        return 0.5, ""
+    names, table = state.materials, state.friction
+    usual = float(table[names.index(DEFAULT), names.index(DEFAULT)] if DEFAULT in names else table[0, 0])
+    used = [k for k in np.unique(state.material) if names[k] != DEFAULT]
+    text = "".join(f"[[material]]\nname = {quoted(names[k])}\nfriction = {float(table[k, k])!r}\n\n" for k in used)
+    for i, k in enumerate(used):
+        for m in used[i + 1 :]:
+            text += (
+                f"[[pair]]\nmaterials = [{quoted(names[k])}, {quoted(names[m])}]\nfriction = {float(table[k, m])!r}\n\n"
+            )
+    return usual, text
 
 
 def extent(state: State) -> tuple[np.ndarray, np.ndarray]:
@@ -124,4 +167,4 @@ def quoted(text: str) -> str:
 
 
 def _vector(x: np.ndarray) -> str:
-    return repr([float(component) for component in x])
+    return repr([float(component) + 0.0 for component in x])

@@ -8,9 +8,11 @@ import numpy as np
 from pydantic import Field
 
 from .errors import ABSENT, Problem
+from .formed import ShapeNames
 from .section import Section, vector_length
 from .sizes import Discrete, Radius, Spread
-from .values import Array, Count, Direction, Name, NotNegative, Numbers, Positive, Seed, Vector, Vectors
+from .species import Scalars
+from .values import Array, Count, Direction, Moment, Name, Numbers, Positive, Seed, Vector, Vectors
 
 
 class Stream(Section):
@@ -18,12 +20,13 @@ class Stream(Section):
 
     name: Name = Field(description="name; that of an inflow is also the group of its grains")
     region: Vectors | None = Field(default=None, description="box, [[x0, y0], [x1, y1]] (m)")
-    since: NotNegative = Field(default=0.0, description="time from which it is open (s)")
-    until: Positive | None = Field(default=None, description="time at which it is closed (s); never if absent")
+    since: Moment = Field(default=0.0, description="time from which it is open (s), or the stage")
+    until: Moment | None = Field(
+        default=None, description="time at which it is closed (s), or the stage; never if absent"
+    )
 
     def mistakes(self, dimension: int) -> Iterator[Problem]:
-        if self.until is not None and self.since >= self.until:
-            yield self.wrong("until", f"must come after since = {self.since:g}; swap them or remove one")
+        yield from self.wrong_times()
         if self.region is None:
             return
         if self.region.shape != (2, dimension):
@@ -36,8 +39,17 @@ class Inflow(Stream):
     """Grains that enter a region at a rate, as soon as there is room for them."""
 
     radius: Radius = Field(default=None, description="radius (m), as that of [[grains]]")
-    density: Positive = Field(default=2500.0, description="mass density (kg/m^3; per area, kg/m^2, in 2D)")
+    shape: ShapeNames | None = Field(
+        default=None,
+        description="name of a [[shape]] or shares of several, as that of [[grains]]; each grain is turned at random",
+    )
+    density: Positive | None = Field(
+        default=None, description="mass density (kg/m^3; kg/m^2 in 2D); that of the material if absent, or 2500"
+    )
     material: Name | None = Field(default=None, description="name of the material")
+    scalars: Scalars = Field(
+        default=None, description="numbers of your own by name: one, or a formula in x, y, z, r, t as a grain enters"
+    )
     rate: Positive | None = Field(default=None, description="grains per second")
     mass_rate: Positive | None = Field(default=None, description="mass per second (kg/s), instead of rate")
     total: Count | None = Field(default=None, description="number of grains after which it is closed")
@@ -51,6 +63,10 @@ class Inflow(Stream):
         yield from self.wrong_lengths(dimension, "velocity")
         if self.spin is not None and self.spin.shape != (() if dimension == 2 else (3,)):
             yield self.wrong("spin", "must be a number in 2D and a vector of 3 in 3D (rad/s)")
+        for name, value in (self.scalars or {}).items():
+            if isinstance(value, np.ndarray):
+                message = "a list is for grains that are there; give a number, or a formula in x, y, z, r, t"
+                yield Problem(f"scalars.{name}", value, message)
         if self.region is None:
             yield Problem("region", ABSENT, "missing; give the box in which grains enter, as [[x0, y0], [x1, y1]]")
         if self.rate is not None and self.mass_rate is not None:

@@ -62,6 +62,15 @@ def not_negative(value: Any) -> float:
     return x
 
 
+def moment(value: Any) -> float | str:
+    """A time (s), or the name of the stage that begins then."""
+    if isinstance(value, str):
+        if not value:
+            raise ValueError("must be a time in seconds, or the name of a stage")
+        return value
+    return not_negative(value)
+
+
 def coefficient(value: Any) -> float:
     """A number that is not negative; infinity is allowed."""
     return math.inf if isinstance(value, (float, np.floating)) and value == math.inf else not_negative(value)
@@ -222,6 +231,11 @@ GapPolicy = Annotated[
 ]
 TravelFraction = Annotated[float, PlainValidator(travel), schema("number", exclusiveMinimum=0, maximum=1)]
 NotNegative = Annotated[float, PlainValidator(not_negative), schema("number", minimum=0)]
+Moment = Annotated[
+    Any,
+    PlainValidator(moment),
+    WithJsonSchema({"anyOf": [{"type": "number", "minimum": 0}, {"type": "string"}]}),
+]
 Coefficient = Annotated[float, PlainValidator(coefficient), schema("number", minimum=0)]
 Fraction = Annotated[float, PlainValidator(fraction), schema("number", minimum=0, maximum=1)]
 SignedFraction = Annotated[float, PlainValidator(signed_fraction), schema("number", minimum=-1, maximum=1)]

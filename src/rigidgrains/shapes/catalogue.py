@@ -78,6 +78,11 @@ class Catalogue:
         """(shapes,) True for a disk or sphere: one part with a point as its core."""
         return np.array([len(shape.parts) == 1 and len(shape.parts[0].vertices) == 1 for shape in self.shapes])
 
+    @cached_property
+    def sided(self) -> NDArray[np.bool_]:
+        """(shapes,) True where the core of some part is more than a point."""
+        return np.array([any(len(part.vertices) > 1 for part in shape.parts) for shape in self.shapes])
+
     def words(self) -> list[dict[str, Any]]:
         """Everything in plain lists and numbers, exact to the bit."""
         return [{"name": name} | _words(shape) for name, shape in zip(self.names, self.shapes)]

@@ -6,6 +6,7 @@ vertices. It does not depend on which face cuts which, and swaps its halves when
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ def edge_code(v, w):
 @folded
 def frame(x, y, z):
     """Two unit vectors across a unit vector, right-handed (Duff et al. 2017)."""
-    sign = np.copysign(1.0, z)
+    sign = math.copysign(1.0, z)
     a = -1.0 / (sign + z)
     b = x * y * a
     return 1.0 + sign * x * x * a, sign * b, -sign * x, b, sign + y * y * a, -y
@@ -101,7 +102,7 @@ def _cut(ref, cut, count_ref, count_inc, sign, size, now, count, work):
     after = cut + 1 if cut + 1 < count_ref else 0
     s, t = lines[ref, cut, S], lines[ref, cut, T]
     a, b = sign * (lines[ref, after, S] - s), sign * (lines[ref, after, T] - t)
-    kept, graze = 0, GRAZE * size * np.sqrt(a * a + b * b)
+    kept, graze = 0, GRAZE * size * math.sqrt(a * a + b * b)
     out = b * (polygon[now, 0, S] - s) - a * (polygon[now, 0, T] - t)  # outside where positive
     for k in range(count):
         m = k + 1 if k + 1 < count else 0

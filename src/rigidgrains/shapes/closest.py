@@ -6,6 +6,8 @@ know their distance; where a vertex is nearest to an edge or to a vertex, the se
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..runtime.compiled import folded
@@ -36,7 +38,7 @@ def closest_edges(table, part_a, part_b, least, work):
             )
             if square < best:
                 best, edge_a, edge_b, at_a, at_b = square, e, h, share_a, share_b
-    best = np.sqrt(best)
+    best = math.sqrt(best)
     v, w = edges[edge_a, TAIL] - first_a, edges[edge_a, HEAD] - first_a
     p, q = edges[edge_b, TAIL] - first_b, edges[edge_b, HEAD] - first_b
     if best > least:
@@ -47,7 +49,7 @@ def closest_edges(table, part_a, part_b, least, work):
             found[N, c] = found[P_B, c] - found[P_A, c]
             square += found[N, c] * found[N, c]
         for c in range(3):  # points are rounded, so a short distance is not quite theirs
-            found[N, c] /= np.sqrt(square)
+            found[N, c] /= math.sqrt(square)
     return best, pack(_code(v, w, at_a), _code(p, q, at_b))
 
 

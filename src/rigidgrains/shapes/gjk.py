@@ -8,6 +8,8 @@ history.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..runtime.compiled import folded, inlined
@@ -56,7 +58,7 @@ def _search(count_a, count_b, x, y, z, far, size, work):
     for _ in range(MOST):
         x, y, z = _nearest(simplex, weight, points)
         square = x * x + y * y + z * z
-        d = np.sqrt(square)
+        d = math.sqrt(square)
         if d < TOUCH * size:
             return 0.0, OVERLAP, points
         i, _ = farthest(vertices, A, count_a, -x, -y, -z)
@@ -92,7 +94,7 @@ def _search(count_a, count_b, x, y, z, far, size, work):
 def tell(points, work):
     """n and the nearest points of both cores, into `found`."""
     x, y, z = _nearest(work.simplex, work.weight, points)
-    found, vertices, d = work.found, work.vertices, np.sqrt(x * x + y * y + z * z)
+    found, vertices, d = work.found, work.vertices, math.sqrt(x * x + y * y + z * z)
     found[N, X], found[N, Y], found[N, Z] = -x / d, -y / d, -z / d
     for c in range(3):
         p, q = 0.0, 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -177,4 +178,4 @@ def flattest(table, part, side, x, y, z, work):
                 c = work.normals[side, f, X] * x + work.normals[side, f, Y] * y + work.normals[side, f, Z] * z
                 if c > cosine:
                     face, cosine = f, c
-    return best, np.sqrt(slope / square), face, cosine
+    return best, math.sqrt(slope / square), face, cosine

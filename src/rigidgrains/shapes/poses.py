@@ -28,6 +28,22 @@ def matrices(orientation: NDArray[Any]) -> Array:
     return np.moveaxis(np.array(rows), 2, 0)
 
 
+def quaternions_of(turn: Array) -> Array:
+    """(n, 4) unit quaternions (w, x, y, z) of rotations (n, 3, 3), from the largest of their components."""
+    trace = np.einsum("naa->n", turn)
+    square = np.stack([trace, *(2.0 * turn[:, a, a] - trace for a in range(3))], axis=1)  # 4 q^2 - 1
+    odd = [turn[:, 2, 1] - turn[:, 1, 2], turn[:, 0, 2] - turn[:, 2, 0], turn[:, 1, 0] - turn[:, 0, 1]]
+    products = np.zeros((len(turn), 4, 4))  # 4 q_a q_b
+    for a in range(4):
+        products[:, a, a] = square[:, a] + 1.0
+    for a in range(3):
+        b, c = (a + 1) % 3, (a + 2) % 3
+        products[:, 0, a + 1] = products[:, a + 1, 0] = odd[a]
+        products[:, b + 1, c + 1] = products[:, c + 1, b + 1] = turn[:, b, c] + turn[:, c, b]
+    row = products[np.arange(len(turn)), square.argmax(axis=1)]
+    return np.asarray(row / np.linalg.norm(row, axis=1, keepdims=True))
+
+
 def bounds(catalogue: Catalogue | None, shape: NDArray[Any] | None, radius: NDArray[Any]) -> Array:
     """(n,) m, radius of the sphere around the centre of each grain that holds it."""
     reach = np.asarray(radius, float)

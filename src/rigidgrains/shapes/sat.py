@@ -5,6 +5,8 @@ Nothing is preferred for its kind: n is the axis of the least depth, to EVEN of 
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..runtime.compiled import folded, inlined
@@ -14,6 +16,7 @@ from .placed import A, B, farthest
 from .table import HEAD, LEFT, RIGHT, TAIL, X, Y, Z
 
 PARALLEL = 1e-13  # sine below which an edge pair has no axis; a neighbouring face is as near, to this share of an edge
+THIN = 1e-6  # of the normals of two faces, added up: below, they are the two sides of a thin sheet
 EVEN = 1e-13  # share of the size within which depths are equal; then a face comes before edges, and A before B
 
 
@@ -62,7 +65,7 @@ def _without_axis(count_a, count_b, work):
     if max(count_a, count_b) > 1:
         a, b, c = v[side, 1, X] - v[side, 0, X], v[side, 1, Y] - v[side, 0, Y], v[side, 1, Z] - v[side, 0, Z]
         square, low, high = a * a + b * b + c * c, np.inf, -np.inf
-        length = np.sqrt(square)
+        length = math.sqrt(square)
         found[N, X], found[N, Y], found[N, Z], _, _, _ = frame(a / length, b / length, c / length)
         for k in range(count_b if side == A else count_a):
             e, f, g = v[other, k, X] - v[side, 0, X], v[other, k, Y] - v[side, 0, Y], v[other, k, Z] - v[side, 0, Z]
@@ -134,15 +137,13 @@ def _edges(table, part_a, part_b, best, work):
             square = x * x + y * y + z * z
             if square <= PARALLEL * PARALLEL * (a * a + b * b + c * c) * (i * i + j * j + o * o):
                 continue
-            out_a = out_b = apart = 0.0
-            for column, part in ((X, x), (Y, y), (Z, z)):
-                out_a += 0.0 if open_a else part * (n[A, f, column] + n[A, g, column])
-                out_b -= 0.0 if open_b else part * (n[B, k, column] + n[B, m, column])
-                apart += part * (v[B, r, column] - v[A, p, column])
+            out_a = 0.0 if open_a else _outward(n, A, f, g, a, b, c, x, y, z)
+            out_b = 0.0 if open_b else -_outward(n, B, k, m, i, j, o, x, y, z)
+            apart = x * (v[B, r, X] - v[A, p, X]) + y * (v[B, r, Y] - v[A, p, Y]) + z * (v[B, r, Z] - v[A, p, Z])
             if out_a * out_b < 0.0:  # the arcs cross on opposite sides of the sphere
                 continue
             outward = apart if open_a and open_b else out_b if open_a else out_a
-            length = np.copysign(np.sqrt(square), outward)
+            length = math.copysign(math.sqrt(square), outward)
             if apart / length <= best:
                 continue
             x, y, z = x / length, y / length, z / length
@@ -152,6 +153,16 @@ def _edges(table, part_a, part_b, best, work):
                 best, edge_a, edge_b = -low - high, e, h
                 found[N, X], found[N, Y], found[N, Z] = x, y, z
     return edge_a, edge_b
+
+
+@folded
+def _outward(n, side, f, g, a, b, c, x, y, z):
+    """How far (x, y, z) points out of a part at its edge (a, b, c) between faces f and g; of a thin sheet sideways."""
+    p, q, r = n[side, f, X] + n[side, g, X], n[side, f, Y] + n[side, g, Y], n[side, f, Z] + n[side, g, Z]
+    if p * p + q * q + r * r < THIN * THIN:
+        i, j, k = n[side, f, X], n[side, f, Y], n[side, f, Z]
+        p, q, r = b * k - c * j, c * i - a * k, a * j - b * i
+    return p * x + q * y + r * z
 
 
 @folded

@@ -8,6 +8,8 @@ LEAN, gaps of corners other than the nearest are too large by at most that part 
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..runtime.compiled import folded, inlined, kernel
@@ -168,12 +170,12 @@ def _along_edges(d, r_a, r_b, margin, work, row, points, features):
     x, y, z = found[N, X], found[N, Y], found[N, Z]
     s, t = lines[A, 1, S] - lines[A, 0, S], lines[A, 1, T] - lines[A, 0, T]
     p, q = lines[B, 1, S] - lines[B, 0, S], lines[B, 1, T] - lines[B, 0, T]
-    long_a, long_b, r = np.sqrt(s * s + t * t), np.sqrt(p * p + q * q), r_a + r_b
+    long_a, long_b, r = math.sqrt(s * s + t * t), math.sqrt(p * p + q * q), r_a + r_b
     cosine = (s * p + t * q) / (long_a * long_b)
     if abs(cosine) < ALONG:
         return 0, np.inf
     half = 0.5 + 0.5 * abs(cosine)  # squared cosine of the angle to the direction between both, u
-    turn, long = np.copysign(1.0 / long_b, cosine), 2.0 * np.sqrt(half)
+    turn, long = math.copysign(1.0 / long_b, cosine), 2.0 * math.sqrt(half)
     u_s, u_t = (s / long_a + p * turn) / long, (t / long_a + q * turn) / long
     first_a, first_b = u_s * lines[A, 0, S] + u_t * lines[A, 0, T], u_s * lines[B, 0, S] + u_t * lines[B, 0, T]
     along_a, along_b = u_s * s + u_t * t, u_s * p + u_t * q
@@ -193,7 +195,7 @@ def _along_edges(d, r_a, r_b, margin, work, row, points, features):
         square = r * r - half * (aside_s * aside_s + aside_t * aside_t)
         if square <= 0.0:
             continue
-        reach = np.sqrt(square)  # where lines are aside of each other, cylinders are farther apart along n
+        reach = math.sqrt(square)  # where lines are aside of each other, cylinders are farther apart along n
         gap = max(h_b - h_a - reach, d - r)
         least = min(least, gap + r)
         if gap > margin:

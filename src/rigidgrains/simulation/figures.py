@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..detect.facet_points import present_facet_gaps
+from ..detect.point_columns import WITHIN
 from ..detect.points import present_gaps
 from ..detect.wall_points import balls_of
 from ..model.bodies import Bodies
 from ..model.columns import GAP, INV_MASS, INV_SPIN, R_N, R_T, S_X, S_Y, S_Z, V_X, V_Y, V_Z, X, Y, Z
 from ..model.vectors import to_image
 from ..runtime.compiled import kernel
+from ..runtime.threads import spread, total
 
 if TYPE_CHECKING:
     from ..contacts.contacts import Contacts
@@ -23,7 +26,10 @@ Array = NDArray[np.float64]
 
 def kinetic_energy(bodies: Bodies) -> float:
     """Translation and rotation of all grains and guided pistons (J)."""
-    return float(_kinetic_energy(bodies.motion[: bodies.count + len(bodies.walls)]))
+    energy = float(_kinetic_energy(bodies.motion[: bodies.count + len(bodies.walls)]))
+    for guide in bodies.guides:
+        energy += guide.energy(bodies)
+    return energy
 
 
 def spring_energy(bodies: Bodies, time: float) -> float:
@@ -65,11 +71,16 @@ def _shape_gaps(bodies: Bodies, contacts: Contacts, pairs: int, gap: Array) -> N
     assert contacts.feature is not None
     feature = contacts.feature
     gap[:pairs] = present_gaps(bodies, contacts.pairs[:pairs], contacts.image[:pairs], feature[:pairs])
-    for rows, wall in zip(contacts.wall_rows, bodies.walls):
-        grains, first = np.unique(contacts.pairs[rows, 0], return_inverse=True)
+    for w, (rows, wall) in enumerate(zip(contacts.wall_rows, bodies.walls)):
+        facet = feature[rows] >= WITHIN
+        at = np.arange(rows.start, rows.stop)[facet]
+        if len(at):
+            gap[at] = present_facet_gaps(bodies, w, contacts.pairs[at, 0], feature[at])
+        at = np.arange(rows.start, rows.stop)[~facet]
+        grains, first = np.unique(contacts.pairs[at, 0], return_inverse=True)
         balls = balls_of(bodies, grains.astype(np.int32))
-        each = np.searchsorted(balls.owner, grains)[first] + feature[rows]
-        gap[rows], _ = wall.shape.gaps(each.astype(np.int32), balls.place, balls.radius)
+        each = np.searchsorted(balls.owner, grains)[first] + feature[at]
+        gap[at], _ = wall.shape.gaps(each.astype(np.int32), balls.place, balls.radius)
 
 
 def wall_forces(bodies: Bodies, contacts: Contacts) -> dict[str, list[float]]:
@@ -101,7 +112,7 @@ def forces_on_all_walls(bodies: Bodies, contacts: Contacts) -> Array:
 
 def returned_energy(contacts: Contacts, part: float, slack: float) -> float:
     """J, that contacts give as a step removes a part of their overlaps beyond the slack (m): R_n times the way."""
-    return float(_returned(contacts.geometry[: contacts.count], contacts.forces, part, slack))
+    return float(total(spread(_returned, contacts.count, contacts.geometry, contacts.forces, part, slack)))
 
 
 def cell_figures(bodies: Bodies, contacts: Contacts) -> dict[str, float]:
@@ -130,6 +141,7 @@ def cell_figures(bodies: Bodies, contacts: Contacts) -> dict[str, float]:
         "packing_fraction": float(grains.sum()) / cell.volume,
         "pressure": float(moment[cell.periodic].mean()) / cell.volume,
         "shear_stress": float(shear) / cell.volume,
+        **{f"stress_{axis}{axis}": float(moment[k]) / cell.volume for k, axis in enumerate("xyz")},
     }
 
 
@@ -141,10 +153,10 @@ def loads(bodies: Bodies, contacts: Contacts) -> Array:
 
 
 @kernel
-def _returned(geometry, forces, part, slack):
-    """Sum of R_n times the part of the overlap that goes."""
+def _returned(first, last, geometry, forces, part, slack):
+    """Sum of R_n times the part of the overlap that goes, of some contacts."""
     energy = 0.0
-    for c in range(len(forces)):
+    for c in range(first, last):
         energy -= forces[c, R_N] * part * min(geometry[c, GAP] + slack, 0.0)
     return energy
 

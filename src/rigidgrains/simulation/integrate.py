@@ -5,6 +5,7 @@ v(t+dt) = v(t) + F(t+dt) dt / m and r(t+dt) = r(t) + v(t+dt) dt, Eqs. (dv) and (
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -18,11 +19,14 @@ from ..model.formula import NoValue
 from ..model.spring import set_springs
 from ..model.time_functions import means
 from ..model.turning import TURN_W, TURN_X, TURN_Y, TURN_Z, spin_matrices, turn_quaternion, turn_shapes
+from ..model.user_force import set_user_forces
 from ..runtime.compiled import kernel
-from ..runtime.threads import in_parts
+from ..runtime.threads import spread
 
 if TYPE_CHECKING:
     from ..contacts.contacts import Contacts
+
+NOBODY = np.empty(0)
 
 
 def free_velocity(bodies: Bodies, time: float, dt: float) -> None:
@@ -31,23 +35,29 @@ def free_velocity(bodies: Bodies, time: float, dt: float) -> None:
     if bodies.gravity_function is not None:
         with of("gravity"):
             bodies.gravity = means(bodies.gravity_function, time, dt)
+    set_user_forces(bodies, time, dt)
     kick = dt * bodies.gravity
-    in_parts(lambda first, last: _accelerate(first, last, bodies.motion, kick), n)
-    if len(bodies.force):
-        in_parts(lambda first, last: _push(first, last, bodies.motion, bodies.force, bodies.mass, dt), n)
-    if len(bodies.torque) and bodies.catalogue is not None:
-        twist = np.einsum("iab,ib->ia", spin_matrices(bodies), bodies.torque)
-        bodies.motion[:n, S] += dt * twist / bodies.mass[:, None]
-    elif len(bodies.torque):
-        in_parts(lambda first, last: _twist(first, last, bodies.motion, bodies.torque, bodies.radius, dt), n)
+    spread(_accelerate, n, bodies.motion, kick)
     if bodies.springs:
         with of("springs"):
             set_springs(bodies, time, dt)
-        in_parts(lambda first, last: _push(first, last, bodies.motion, bodies.pull, bodies.mass, dt), n)
+    force, torque = bodies.applied_force, bodies.applied_torque
+    if len(force):
+        spread(_push, n, bodies.motion, force, bodies.mass, dt)
+    if len(torque) and bodies.catalogue is not None:
+        twist = np.einsum("iab,ib->ia", spin_matrices(bodies), torque)
+        bodies.motion[:n, S] += dt * twist / bodies.mass[:, None]
+    elif len(torque):
+        spread(_twist, n, bodies.motion, torque, bodies.radius, dt)
+    for guide in bodies.guides:
+        with of(f"motion '{guide.name}'"):
+            guide.prescribe(bodies, time, dt)
     for row, wall in enumerate(bodies.walls, start=n):
-        with of(f"wall '{wall.name}'"):
+        try:
             wall.prescribe(time, dt, bodies.walls)
             velocity = wall.drive.step_velocity(time, dt)
+        except NoValue as problem:
+            raise NoValue(f"{problem} (wall '{wall.name}')") from None
         if wall.guided:
             normal = wall.normal
             bodies.motion[row, V] += dt * (wall.load / wall.mass + bodies.gravity @ normal) * normal
@@ -79,21 +89,24 @@ def move(bodies: Bodies, dt: float) -> float:
     what = bodies.motion, bodies.radius, dt
     if bodies.catalogue is None:
         turn = _turn_disks if bodies.dimension == 2 else _turn_spheres
-        in_parts(lambda first, last: turn(first, last, bodies.orientation, *what), n, weight=8)
+        spread(turn, n, bodies.orientation, *what, weight=8)
     else:
         turn_shapes(bodies, dt)
     if bodies.flows:
         return deform(bodies, dt)
-    return float(max(in_parts(lambda first, last: _translate(first, last, bodies.position, *what), n)))
+    return float(max(spread(_translate, n, bodies.position, *what)))
 
 
 def past_walls(bodies: Bodies, contacts: Contacts, dt: float) -> tuple[float, str]:
     """The largest displacement round a curved wall over its curvature, of grains that it holds; and the wall's name."""
     most, where = 0.0, ""
     for row, (wall, rows) in enumerate(zip(bodies.walls, contacts.wall_rows), start=bodies.count):
+        if wall.shape.curvature(NOBODY) is None:
+            continue
         some = contacts.pairs[rows, 0][contacts.forces[rows, R_N] > 0.0]
         curvature = wall.shape.curvature(bodies.radius[some])
-        if curvature is None or not (sharp := (curvature < bodies.radius[some]) & (curvature > 0.0)).any():
+        assert curvature is not None
+        if not (sharp := (curvature < bodies.radius[some]) & (curvature > 0.0)).any():
             continue
         way = dt * (bodies.motion[some, V] - bodies.motion[row, V])
         farthest = float((wall.shape.around(way)[sharp] / curvature[sharp]).max())
@@ -137,7 +150,7 @@ def _translate(first, last, position, motion, radius, dt):
         position[i, Y] += y
         position[i, Z] += z
         farthest = max(farthest, (x * x + y * y + z * z) / (radius[i] * radius[i]))
-    return np.sqrt(farthest)
+    return math.sqrt(farthest)
 
 
 @kernel

@@ -13,6 +13,7 @@ from ..solve.aliases import FIGURES, with_earlier_names
 from ..solve.criteria import in_words
 from . import figures
 from .rigidity import rigidity
+from .stage_end import stage_rows
 from .tally import PATIENCE, Tally
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class Report:
     unsettled_steps : at rest, that came after ten others on end and still missed more than 1 % of the load
     waiting_steps : the last ones on end, at rest, that missed more than 1 % of the load
     returned_energy : J, that contacts gave where overlaps were removed
+    stages     : for each that has ended: name, begun and ended (s), steps, how it ended, whether its end was reached
     step_rule  : by what steps were bounded, where dt was not given
     sweeps_unit : what `sweeps_mean` and `sweeps_max` count
     fallback_steps : that went to the second-order method since sweeps did not solve them
@@ -104,6 +106,7 @@ class Report:
     waiting_steps: int = 0
     returned_energy: float = 0.0
     step_rule: str = ""
+    stages: list[dict[str, Any]] = field(default_factory=list)
 
     @classmethod
     def of(cls, simulation: Simulation) -> Report:
@@ -155,6 +158,7 @@ class Report:
         if bodies.events is not None:
             report.inflows = {one.name: one.figures(simulation.time - simulation.dt) for one in bodies.events.inflows}
             report.outlets = {one.name: one.figures() for one in bodies.events.outlets}
+            report.stages = [asdict(one) for one in bodies.events.stages.past] if bodies.events.stages else []
         report.warnings = list(
             report._warnings(tally.displaced_in or simulation.dt, simulation.auto, tally.displaced_at)
         )
@@ -191,6 +195,9 @@ class Report:
                 f"a grain moved {self.max_displacement_over_radius:.2g} radii {whose}in one step: contact normals turn "
                 f"within a step and are taken as fixed; {remedy}"
             )
+        for stage in self.stages:
+            if not stage["reached"]:
+                yield f"stage '{stage['name']}' ended at its limit: {stage['how']}"
         if self.lost_share > LARGE_LOSS:
             yield (
                 f"{self.lost_share:.1%} of the energy was lost by blows that steps met without the rebound of the law: "
@@ -302,6 +309,7 @@ class Report:
             *((f"into {name}", _entered(flow)) for name, flow in self.inflows.items()),
             *((f"out of {name}", _left(flow)) for name, flow in self.outlets.items()),
             *([("cell", _cell(self.cell))] if self.cell else []),
+            *stage_rows(self.stages),
             ("cost", self.cost()),
         ]
         if self.stopped:

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from ..model.bodies import Bodies
 from ..model.columns import V_S
+from ..model.scalars import Scalars
+from ..model.user_force import UserForce, add_user_force, function_name
 from ..runtime.arguments import check_end, check_scene
 from ..runtime.compiled import compile_ahead, compile_seconds
 from ..solve.choose import choose_solver, level_of, with_accuracy
@@ -29,6 +31,8 @@ Array = NDArray[np.float64]
 class Description(Protocol):
     """What a simulation asks of a scene."""
 
+    @property
+    def dimension(self) -> int: ...
     @property
     def run(self) -> Any: ...
     @property
@@ -59,7 +63,10 @@ class Simulation(Stepper):
         seed: int | None = None,
         sort: bool | None = None,
     ) -> None:
-        compile_ahead()
+        if getattr(scene, "shape", None) if not isinstance(scene, Bodies) else scene.catalogue is not None:
+            compile_ahead("flat_lever" if scene.dimension == 2 else "lever")
+        else:
+            compile_ahead()
         if isinstance(scene, Bodies):
             bodies, solver = scene, with_accuracy(choose_solver("accelerated" if solver is None else solver), accuracy)
             dt = AutoStep.of(level_of(solver)) if dt is None else dt
@@ -76,6 +83,11 @@ class Simulation(Stepper):
         self._triggers: list[Trigger] = []
         self._kept_states: dict[str, list[Any]] = {}
 
+    @property
+    def scalars(self) -> Scalars:
+        """Numbers of the user for each grain by name; `scalars["dye"] = values` makes one."""
+        return Scalars(self.bodies)
+
     def observe(self, observer: Observer | Any, *, every: int = 1, interval: float | None = None) -> Simulation:
         """Call an observer (or any function of the simulation) after every so many steps.
 
@@ -88,6 +100,19 @@ class Simulation(Stepper):
                 trigger.observer.restore(kept.pop(0))
                 break
         self._triggers.append(trigger)
+        return self
+
+    def add_force(
+        self, function: Any, *, name: str | None = None, grains: str | None = None, timescale: float | None = None
+    ) -> Simulation:
+        """Let a function of positions, velocities and time push grains, before the run; see docs/forces.md.
+
+        function : asked in each step for forces (m, d) N, or (forces, torques); its arguments are named after what it
+                   needs: position, velocity, spin, orientation, radius, mass, material, id, time, dt
+        name     : in files and messages, default its own; grains : the group that it acts on, default all
+        timescale : s, in which the force on a grain changes; dt = "auto" takes a twentieth at most
+        """
+        add_user_force(self.bodies, UserForce(name or function_name(function), function, grains, timescale))
         return self
 
     def observer_states(self) -> dict[str, list[Any]]:
@@ -105,12 +130,17 @@ class Simulation(Stepper):
     def run(self, *, until: float | None = None, steps: int | None = None) -> Report:
         """Step until a time (s), for a number of steps, or until an observer says stop; returns the report.
 
+        A run in stages ends with the last of them, and needs no other end.
+
         Ctrl-C ends the run after the step in hand and raises KeyboardInterrupt when all observers have finished and
         files are closed; SIGTERM raises SystemExit(143). A second one raises at once. A time that has passed is told
         by a warning, and no step is taken.
         """
-        if until is None and steps is None:
-            raise ValueError("run() needs an end: until = a time in seconds, or steps = a number")
+        if until is None and steps is None and self.stages is not None and not self.stages.over:
+            until = self.time + self.stages.left(self.time, self.dt)
+        if steps is None and (until is None or (until == math.inf and self.stages is not None)):
+            told = "run() needs an end: until = a time in seconds, or steps = a number"
+            raise ValueError(told + ("" if self.stages is None else "; the last stage has none, or is over"))
         check_end(until, steps)
         if until is not None and until < self.time - self.dt:
             warnings.warn(
@@ -144,6 +174,9 @@ class Simulation(Stepper):
                 self.step()
                 for trigger in self._triggers:
                     trigger.after_step(self)
+                if self.stages is not None and self.stages.ended and self.stages.over:
+                    self.tally.stopped = f"all stages are over; {self.stages.now.name}: {self.stages.past[-1].how}"
+                    break
         except StopRun as reason:
             self.tally.stopped = str(reason) or "an observer ended the run"
         except (KeyboardInterrupt, SystemExit):

@@ -10,17 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contacts.contacts import removed_part
+from ..contacts.given import take_given
 from ..contacts.shaped import contacts_for
 from ..detect import candidates as of_pairs
 from ..detect import points as of_points
 from ..detect.neighbours import Neighbours
-from ..detect.wall_points import check_walls
 from ..events.errors import StageError
 from ..events.events import Events
+from ..events.stages import Stages
 from ..model.bodies import Bodies, keep_motion, restore_motion, top_speed
 from ..model.cell import CellError
 from ..model.columns import V_S
 from ..model.deforming import LARGEST, strain_rate
+from ..model.guide import book
 from ..model.materials import check_tables
 from ..runtime.arguments import check_seed
 from ..runtime.copies import altered
@@ -30,6 +32,7 @@ from ..solve.criteria import asked_by
 from ..solve.sweeps import SolveReport, Sweeps
 from . import figures, integrate
 from .sorting import sort_grains
+from .stage_end import ask_for_end
 from .tally import Tally
 from .timestep import AutoStep, Clock
 
@@ -49,7 +52,6 @@ def check_shapes(bodies: Bodies) -> None:
     """Refuse what grains of other shapes than disks and spheres cannot do."""
     if bodies.catalogue is None:
         return
-    check_walls(bodies)
     if bodies.flows:
         raise ValueError("a cell that deforms holds disks and spheres alone; use walls or a cell that keeps still")
     for law in bodies.laws:
@@ -57,8 +59,6 @@ def check_shapes(bodies: Bodies) -> None:
             raise ValueError(
                 f"{type(law).__name__} is for disks and spheres alone; remove it, or the other shapes of grains"
             )
-    if bodies.events is not None and bodies.events.inflows:
-        raise ValueError("an inflow lets in disks and spheres alone; remove it, or the other shapes of grains")
 
 
 class Stepper:
@@ -93,7 +93,7 @@ class Stepper:
         self.last_solve = SolveReport(sweeps=0, updates=0, converged=True, mean_force=0.0)
         self.tally = Tally()
         self.whole = self.midway = False
-        self._kept = np.empty((0, 6))
+        self._kept, self._deepest = np.empty((0, 6)), 0.0
 
     def step(self) -> None:
         """Advance by dt.
@@ -105,19 +105,18 @@ class Stepper:
         5. Contact rows: gaps, normals, masses, forces carried over (warm start); laws write into them.
         6. Solve: sweeps of the shock law find the contact forces and the new velocities.
         7. Missed pairs: if the new motion calls for more candidates, or a law refuses the forces, 4 to 6 again.
-        8. Move: positions and orientations with the new velocities.
+        8. Move: positions and orientations with the new velocities; whether the stage has ended.
         """
         self._take_events()
-        self._begin()
-        self._free_velocity()
-        self._check_speed(math.inf, 0)
+        self.bodies.hold_radii(True)
         try:
-            self.last_solve = self._find_forces() if self.bodies.count else self._nobody()
-        except CellError:
-            self._go_back()
-            self.neighbours = Neighbours()
-            raise
-        self._move()
+            self._begin()
+            self._free_velocity()
+            self._check_speed(math.inf, 0)
+            self.last_solve = self._find_forces()
+            self._move()
+        finally:
+            self.bodies.hold_radii(False)
 
     def _take_events(self) -> None:
         """1. What comes and goes, and new numbers where they pay; the tables have rows for all who are there then."""
@@ -145,19 +144,30 @@ class Stepper:
             integrate.free_velocity(self.bodies, self.time, self.dt)
         except ValueError as problem:
             self._go_back()
-            raise StageError(f"step {self.steps + 1} cannot begin: {problem}") from None
+            raise StageError(f"step {self.steps + 1} cannot begin: {problem}") from problem.__cause__
 
     def _find_forces(self) -> SolveReport:
         """3 to 7. Neighbour lists, the time step if it is to be chosen, contacts and their forces."""
-        self.neighbours.refresh(self.bodies, self.dt)
-        if self.auto is None:
-            return self._attempt()
-        self._choose_step(self.auto)
+        if not self.bodies.count:
+            return self._nobody()
+        try:
+            self.neighbours.refresh(self.bodies, self.dt)
+            if self.bodies.given is not None:
+                take_given(self.bodies, self.neighbours, self.contacts)
+            return self._attempt() if self.auto is None else self._attempt_with(self.auto)
+        except CellError:
+            self._go_back()
+            self.neighbours = Neighbours()
+            raise
+
+    def _attempt_with(self, auto: AutoStep) -> SolveReport:
+        """3 to 7 with a step as long as the motion allows, and shorter where it loses too much."""
+        self._choose_step(auto)
         found = self._attempt()
-        while self.auto.too_long(self.dt, self.contacts.laws.missed()):
+        while auto.too_long(self.dt, self.contacts.laws.missed()):
             self.contacts.laws.take_back()
             self._restart(0.5 * self.dt, solved=True)
-            self.auto.wish = self.dt
+            auto.wish = self.dt
             found = self._attempt().after(found, given=self._given)
         return found
 
@@ -179,10 +189,11 @@ class Stepper:
             )
             if self._given:
                 self.contacts.keep()
-            bound = RUNAWAY * (self._top_speed() + bodies.radius.max() / dt)
+            bound = RUNAWAY * (self._top_speed() + bodies.radii.most / dt)
             found = solver.solve(self.contacts.problem(bodies, dt, self._kept), self.rng)
             asked: dict[str, Any] = {"removed": removed_part(solver.gap), "slack": solver.slack}
-            asked["deepest"] = self.contacts.deepest / bodies.mean_radius
+            self._deepest = self.contacts.deepest
+            asked["deepest"] = self._deepest / bodies.mean_radius
             found = altered(found, **asked | asked_by(getattr(solver, "criterion", None)))
             spent = found.after(spent, given=self._given) if attempt else found
             self._check_speed(bound, spent.sweeps)
@@ -204,6 +215,7 @@ class Stepper:
         """8. Positions and orientations; what the step has been is counted."""
         bodies, contacts = self.bodies, self.contacts
         contacts.laws.conclude()
+        book(bodies, contacts, self._kept, self.dt)
         displacement, at = integrate.move(bodies, self.dt), ""
         if (past := integrate.past_walls(bodies, contacts, self.dt))[0] > displacement:
             displacement, at = past
@@ -211,14 +223,17 @@ class Stepper:
         if self.auto is not None:
             self._sizes.append(self.dt)
         self.whole, self.midway = True, False
-        self.tally.add(self.last_solve, contacts.count, displacement, contacts.deepest, self.dt, at)
+        self.tally.add(self.last_solve, contacts.count, displacement, self._deepest, self.dt, at)
         self.tally.book(contacts.laws.ledger)
         if part := self.last_solve.removed:
             self.tally.returned += figures.returned_energy(contacts, part, self.last_solve.slack * bodies.mean_radius)
+        if self.stages is not None:
+            ask_for_end(self.stages, self)
 
     def _try_step(self, auto: AutoStep) -> None:
         """The longest step to think of; the last ones of a run are cut to end on its end."""
-        dt, left = auto.trial(self.bodies), self.until - self.time
+        ends = self.until if self.stages is None else min(self.until, self.stages.latest)
+        dt, left = auto.trial(self.bodies), ends - self.time
         self._cut = left < 2.0 * dt
         self._clock.change(min(dt, left if left <= dt else 0.5 * left))
 
@@ -246,7 +261,7 @@ class Stepper:
 
     def _nobody(self) -> SolveReport:
         """No grains, no contacts."""
-        self.contacts = contacts_for(self.bodies)
+        self.contacts, self._deepest = contacts_for(self.bodies), 0.0
         return SolveReport(sweeps=0, updates=0, converged=self.solver.outcome(True), mean_force=0.0)
 
     def _put_back(self) -> None:
@@ -280,6 +295,11 @@ class Stepper:
             f"step {self.steps + 1} at t = {self.time:.6g} s diverged: {why}. "
             "The state before that step is kept. Use a sequential order, a smaller dt, or gap = 'g_pos'."
         )
+
+    @property
+    def stages(self) -> Stages | None:
+        """What the run does one after the other; None for a run without stages."""
+        return None if self.bodies.events is None else self.bodies.events.stages
 
     @property
     def time(self) -> float:

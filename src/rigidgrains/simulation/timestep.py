@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..detect.near_walls import wall_gaps
 from ..detect.neighbours import Neighbours
 from ..model.bodies import Bodies, top_speed
 from ..model.columns import V_X, V_Y, V_Z, V, X, Y, Z
@@ -131,7 +132,7 @@ class AutoStep:
 
         before : (bodies, 6) v and s at the beginning of the step
         """
-        smallest = float(bodies.radius.min(initial=math.inf))
+        smallest = bodies.radii.least
         reach = self.travel * smallest
         pairs, rate = neighbours.pairs, 1.0 / dt
         least = _pair_limit(
@@ -151,21 +152,29 @@ class AutoStep:
         )
         if bodies.flows:
             least = min(least, _allowed(reach, *strain_rates(bodies)))
-        spinning = turning(bodies, bodies.motion)
-        for w, (wall, listed) in enumerate(zip(bodies.walls, neighbours.walls)):
-            row = bodies.count + w
-            gap, normal = wall.shape.gaps(listed.grains, bodies.position, bodies.bound)
-            own = bodies.motion[row, V]
-            start = before[row, V] if wall.guided else own  # a driven wall moves as it is told
-            flat = isinstance(wall.shape, Plane) and not wall.drive.rotates
-            if spinning.size:
-                least = min(least, _allowed(reach, float(spinning[listed.grains].max(initial=0.0)), 0.0))
-            least = _wall_limit(
-                listed.grains, gap, normal, before, bodies.motion, start, own,
-                AT_REST if flat else wall.surface_velocity(AT_REST[0], bodies.position[listed.grains]),
-                flat, self.travel * min(smallest, wall.shape.thickness), rate, least,
-            )  # fmt: skip
+        if bodies.walls:
+            least = self._by_walls(bodies, neighbours, before, rate, least)
         return max(least, self.shortest)
+
+    def _by_walls(self, bodies: Bodies, neighbours: Neighbours, before: Array, rate: float, least: float) -> float:
+        """s, what grains listed near walls allow, at most `least`."""
+        n, walls, near = bodies.count, bodies.walls, wall_gaps(bodies, neighbours)
+        own = bodies.motion[n : n + len(walls), V]
+        start, flat = own.copy(), np.array([_is_flat(wall) for wall in walls], np.bool_)
+        reach = np.array([self.travel * min(bodies.radii.least, wall.shape.thickness) for wall in walls])
+        for w, wall in enumerate(walls):
+            if wall.guided:  # a driven wall moves as it is told
+                start[w] = before[n + w, V]
+        sliding = AT_REST if flat.all() else np.zeros((near.count, 3))
+        for w in np.flatnonzero(~flat).tolist():
+            some = near.of(w)
+            sliding[some] = walls[w].surface_velocity(AT_REST[0], bodies.position[near.grains[some]])
+        spinning = turning(bodies, bodies.motion)
+        if spinning.size:
+            fastest = float(spinning[near.grains].max(initial=0.0))
+            least = min(least, _allowed(self.travel * bodies.radii.least, fastest, 0.0))
+        what = near.start, near.grains, near.gap, near.normal, before, bodies.motion, start, own, sliding, flat, reach
+        return float(_wall_limit(*what, rate, least))
 
     def too_long(self, dt: float, missed: float) -> bool:
         """True when a step dt has lost too much by its length, and may be shorter."""
@@ -175,6 +184,7 @@ class AutoStep:
         """s, bounds that do not depend on the state."""
         periods = [1.0 / wall.drive.frequency for wall in bodies.walls if _swings(wall.drive)]
         periods += [2.0 * math.pi * math.sqrt(one.mass(bodies) / one.stiffness) for one in bodies.springs]
+        periods += [one.timescale for one in bodies.user_forces if one.timescale is not None]
         pistons = [wall for wall in bodies.walls if wall.stiffness]
         periods += [2.0 * math.pi * math.sqrt(wall.mass / wall.stiffness) for wall in pistons]
         if self.drop < math.inf and (acceleration := _acceleration(bodies)) > 0.0:
@@ -185,7 +195,7 @@ class AutoStep:
 def _radii(bodies: Bodies) -> tuple[float, float]:
     """m, the smallest and the mean radius; before the first grain those of what will come in, roughly."""
     if bodies.count:
-        return float(bodies.radius.min()), bodies.mean_radius
+        return bodies.radii.least, bodies.mean_radius
     inflows = bodies.events.inflows if bodies.events is not None else []
     sizes = [mean_power(one.radius, bodies.dimension) for one in inflows if one.radius is not None]
     coming = min(sizes, default=math.inf) ** (1.0 / bodies.dimension)
@@ -209,10 +219,11 @@ def _load(wall: Wall, bodies: Bodies) -> float:
 
 def _pull(bodies: Bodies) -> float:
     """m/s^2, the most that gravity, given forces and torques do to a grain."""
-    pull = bodies.gravity + (bodies.force / bodies.mass[:, None] if len(bodies.force) else np.zeros((1, 3)))
+    force, torque = bodies.applied_force, bodies.applied_torque
+    pull = bodies.gravity + (force / bodies.mass[:, None] if len(force) else np.zeros((1, 3)))
     most = np.linalg.norm(pull, axis=1)
-    if len(bodies.torque):  # a torque T becomes a push through friction, T/r at most
-        most = most + np.linalg.norm(bodies.torque, axis=1) / (bodies.mass * bodies.radius)
+    if len(torque):  # a torque T becomes a push through friction, T/r at most
+        most = most + np.linalg.norm(torque, axis=1) / (bodies.mass * bodies.radius)
     return float(most.max())
 
 
@@ -226,6 +237,11 @@ def _within_cell(bodies: Bodies) -> float:
             ACROSS * float(cell.widths[cell.periodic].min()), top_speed(bodies.motion[: bodies.count]), _pull(bodies)
         )
     )
+
+
+def _is_flat(wall: Wall) -> bool:
+    """Whether grains see it as a plane that does not turn: only their normal velocity counts."""
+    return isinstance(wall.shape, Plane) and not wall.drive.rotates
 
 
 def _swings(drive: Drive) -> bool:
@@ -242,7 +258,7 @@ def _drive_speed(drive: Drive) -> float:
 @kernel
 def _allowed(reach, speed, acceleration):
     """The dt with speed dt + acceleration dt^2 = reach."""
-    below = speed + np.sqrt(speed * speed + 4.0 * acceleration * reach)
+    below = speed + math.sqrt(speed * speed + 4.0 * acceleration * reach)
     return 2.0 * reach / below if below > 0.0 else np.inf
 
 
@@ -257,38 +273,42 @@ def _pair_limit(
             u_x, u_y, u_z = difference(before, j, before, i)
             w_x, w_y, w_z = difference(motion, j, motion, i)
             a_x, a_y, a_z = w_x - u_x, w_y - u_y, w_z - u_z
-            speed = np.sqrt(u_x * u_x + u_y * u_y + u_z * u_z)
-            gain = np.sqrt(a_x * a_x + a_y * a_y + a_z * a_z)
+            speed = math.sqrt(u_x * u_x + u_y * u_y + u_z * u_z)
+            gain = math.sqrt(a_x * a_x + a_y * a_y + a_z * a_z)
             if turning.size:
                 speed += turning[i] + turning[j]
                 gain += abs(turning_free[i] - turning[i]) + abs(turning_free[j] - turning[j])
             if (speed + gain * rate * least) * least <= reach:
                 continue
             x, y, z = to_image(position, i, j, shifts, at)
-            gap = np.sqrt(x * x + y * y + z * z) - radius[i] - radius[j]
+            gap = math.sqrt(x * x + y * y + z * z) - radius[i] - radius[j]
             least = min(least, _allowed(max(gap, 0.0) + reach, speed, gain * rate))
     return least
 
 
 @kernel
-def _wall_limit(grains, gap, normal, before, motion, start, own, turning, flat, reach, rate, least):
-    """The shortest dt that a grain listed near a wall asks for, at most `least`."""
-    for k in range(grains.size):
-        i = grains[k]
-        w = 0 if flat else k
-        u_x = before[i, V_X] - start[X] - turning[w, X]
-        u_y = before[i, V_Y] - start[Y] - turning[w, Y]
-        u_z = before[i, V_Z] - start[Z] - turning[w, Z]
-        a_x, a_y, a_z = (
-            motion[i, V_X] - own[X] - turning[w, X] - u_x,
-            motion[i, V_Y] - own[Y] - turning[w, Y] - u_y,
-            motion[i, V_Z] - own[Z] - turning[w, Z] - u_z,
-        )
-        if flat:
-            speed = abs(u_x * normal[k, X] + u_y * normal[k, Y] + u_z * normal[k, Z])
-            gain = abs(a_x * normal[k, X] + a_y * normal[k, Y] + a_z * normal[k, Z])
-        else:
-            speed = np.sqrt(u_x * u_x + u_y * u_y + u_z * u_z)
-            gain = np.sqrt(a_x * a_x + a_y * a_y + a_z * a_z)
-        least = min(least, _allowed(max(gap[k], 0.0) + reach, speed, gain * rate))
+def _wall_limit(start, grains, gap, normal, before, motion, begun, own, sliding, flat, reach, rate, least):
+    """The shortest dt that a grain listed near a wall asks for, at most `least`.
+
+    begun, own : (walls, 3) velocities at the beginning and at the end of the step; sliding : (m, 3) of surfaces that
+    are not flat, by their rotation
+    """
+    for w in range(flat.size):
+        for k in range(start[w], start[w + 1]):
+            i, at = grains[k], k if len(sliding) > 1 else 0
+            u_x = before[i, V_X] - begun[w, X] - sliding[at, X]
+            u_y = before[i, V_Y] - begun[w, Y] - sliding[at, Y]
+            u_z = before[i, V_Z] - begun[w, Z] - sliding[at, Z]
+            a_x, a_y, a_z = (
+                motion[i, V_X] - own[w, X] - sliding[at, X] - u_x,
+                motion[i, V_Y] - own[w, Y] - sliding[at, Y] - u_y,
+                motion[i, V_Z] - own[w, Z] - sliding[at, Z] - u_z,
+            )
+            if flat[w]:
+                speed = abs(u_x * normal[k, X] + u_y * normal[k, Y] + u_z * normal[k, Z])
+                gain = abs(a_x * normal[k, X] + a_y * normal[k, Y] + a_z * normal[k, Z])
+            else:
+                speed = math.sqrt(u_x * u_x + u_y * u_y + u_z * u_z)
+                gain = math.sqrt(a_x * a_x + a_y * a_y + a_z * a_z)
+            least = min(least, _allowed(max(gap[k], 0.0) + reach[w], speed, gain * rate))
     return least

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..runtime.arguments import is_number
 from ..runtime.registry import Registry
+from ..runtime.signals import STOPPING
 
 if TYPE_CHECKING:
     from .simulation import Simulation
@@ -28,7 +29,10 @@ class Observer:
     """Looks at a simulation; subclass it, or pass any function of the simulation to `Simulation.observe`.
 
     A text that `start` or `look` returns ends the run and is the reason in the report; None lets it go on.
+    ends : True to look after the last step of each stage, too
     """
+
+    ends = False
 
     def start(self, simulation: Simulation, steps: int) -> str | None:
         """Before the first of so many steps."""
@@ -83,7 +87,8 @@ class Trigger:
 
     def after_step(self, simulation: Simulation) -> None:
         """Let the observer look if its time has come."""
-        if self._due(simulation):
+        stages = simulation.stages
+        if self._due(simulation) or (self.observer.ends and stages is not None and stages.ended):
             self.obey(self.observer.look(simulation))
 
     def obey(self, answer: Any) -> None:
@@ -150,7 +155,7 @@ class Interrupt:
     def __enter__(self) -> Interrupt:
         self._main = threading.current_thread() is threading.main_thread()
         if self._main:
-            self._previous = {number: signal.signal(number, self._ask) for number in (signal.SIGINT, signal.SIGTERM)}
+            self._previous = {number: signal.signal(number, self._ask) for number in STOPPING}
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -7,13 +7,13 @@ import math
 from ..contacts.problem import ContactProblem
 from ..model.columns import R_N, X, Y, Z
 from ..runtime.compiled import kernel
-from ..runtime.threads import in_parts, total
+from ..runtime.threads import spread, total
 
 
 def extent_of(problem: ContactProblem) -> float:
     """L/d of the grains that have candidates, by the box around them."""
     what = problem.pairs, problem.position
-    ends = list(zip(*in_parts(lambda first, last: _ends(first, last, *what), problem.count)))
+    ends = list(zip(*spread(_ends, problem.count, *what)))
     length = max(max(most) - min(least) for least, most in zip(ends[:3], ends[3:]))
     return min(1.0 + float(length) / (2.0 * problem.mean_radius), float(problem.count))
 
@@ -25,11 +25,11 @@ def loaded_extent(problem: ContactProblem) -> float:
     force is carried over.
     """
     what = problem.pairs, problem.position, problem.forces
-    *sums, count = total(in_parts(lambda first, last: _moments(first, last, *what), problem.count))
+    *sums, count = total(spread(_moments, problem.count, *what))
     if count < 2:
         return extent_of(problem)
-    spread = max(0.0, *(square - mean * mean / count for mean, square in zip(sums[:3], sums[3:]))) / count
-    return min(1.0 + math.sqrt(12.0 * spread) / (2.0 * problem.mean_radius), float(count))
+    width = max(0.0, *(square - mean * mean / count for mean, square in zip(sums[:3], sums[3:]))) / count
+    return min(1.0 + math.sqrt(12.0 * width) / (2.0 * problem.mean_radius), float(count))
 
 
 @kernel

@@ -21,7 +21,7 @@ from ..contacts.problem import ContactProblem
 from ..model.bodies import keep_motion, restore_motion
 from ..runtime.barrier import new_meeting
 from ..runtime.memory import copy_rows
-from ..runtime.threads import in_parts, together, total
+from ..runtime.threads import spread, together, total
 from .associated import AssociatedStart
 from .criteria import StateCriterion, Verdict
 from .extent import extent_of
@@ -77,7 +77,7 @@ class Extrapolated(Pace):
         self._colours = np.arange(by.count)
         self._extent, self._associated, self.foresees = extent_of(p), AssociatedStart(), True
         loop, what = kernels_for(p).squares_over_mass, (p.geometry, p.forces)
-        square = float(total(in_parts(lambda first, last: loop(first, last, *what), p.count)))
+        square = float(total(spread(loop, p.count, *what)))
         self.state = State(scale=square, restarts=self.restarts)
 
     def add_velocity(self, change: Array) -> None:
@@ -97,7 +97,7 @@ class Extrapolated(Pace):
         p, by, made = problem, self.order.colouring, 0
         while made < number:
             done, limit = self.state.sweeps, enough * abs(enough)
-            meeting, seed = new_meeting(), rng.integers(2**64, dtype=np.uint64)
+            seed = rng.integers(2**64, dtype=np.uint64)
             threads = worth_sweeps(len(by.sequence), number - made, self.order.worth)
             orders = np.empty((threads, by.count), np.int64)
             motion, pairs, geometry, extra, cell, forces = p.arrays
@@ -108,10 +108,7 @@ class Extrapolated(Pace):
                 self._associated.on,
             )  # fmt: skip
             loop = kernels_for(p).extrapolated_sweeps
-            self.state = together(
-                lambda thread, threads: loop(thread, threads, meeting, *before, orders[thread], *after),  # noqa: B023
-                meeting, threads,
-            )  # fmt: skip
+            self.state = together(loop, threads, new_meeting(), *before, orders, *after)
             made += self.state.sweeps - done
             if self.state.what == RESCUE:
                 self._return_to_best(p)

@@ -7,7 +7,7 @@ import numpy as np
 from ..contacts.problem import ContactProblem
 from ..model.columns import GAP, INV_M_ALL, INV_M_X, N_X, N_Y, N_Z, R_N, R_X, R_Y, R_Z
 from ..runtime.compiled import kernel
-from ..runtime.threads import in_parts, total
+from ..runtime.threads import spread, total
 
 
 def face_load(problem: ContactProblem) -> float:
@@ -15,7 +15,7 @@ def face_load(problem: ContactProblem) -> float:
     p, edges = problem, problem.edges
     assert edges is not None
     what = p.pairs, p.geometry, p.forces, p.radius, 1.0 / edges
-    through = np.array(total(in_parts(lambda first, last: _through_faces(first, last, *what), p.count)))
+    through = np.array(total(spread(_through_faces, p.count, *what)))
     return float(np.linalg.norm(through.reshape(3, 3), axis=0).sum())
 
 

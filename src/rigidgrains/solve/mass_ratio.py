@@ -17,9 +17,13 @@ from numpy.typing import NDArray
 from ..contacts.contacts import gives_way
 from ..contacts.problem import ContactProblem
 from ..model.columns import INV_MASS, M_N
+from ..runtime.barrier import meet, new_meeting, share
 from ..runtime.compiled import kernel
+from ..runtime.threads import together, worth
 from .criteria import Criterion, GlobalCriterion, LocalCriterion, ResidualCriterion, StateCriterion, Verdict
 from .extent import extent_of
+from .kernels.coloured import shared_colour
+from .kernels.factory import SHARE
 from .virtual_power import momentum_error
 
 Array = NDArray[np.float64]
@@ -32,7 +36,13 @@ def burden(problem: ContactProblem) -> float:
     if gives_way(problem.flow):  # masses of contacts have the share of the cell
         return 0.0
     carried = problem.work.take("carried", len(problem.motion))
-    return float(_burden(problem.pairs, problem.geometry, problem.motion, carried))
+    what = problem.pairs, problem.geometry, problem.motion, carried
+    start, alone, threads = np.array([0, problem.count]), np.ones(1, np.bool_), 1  # one after another
+    if (by := problem.colouring) is not None:
+        start, alone, threads = by.start, by.alone, worth(problem.count, SHARE)
+    most = np.zeros(threads)
+    together(_burden, threads, new_meeting(), start, alone, *what, most)
+    return float(most.max())
 
 
 def crossing(problem: ContactProblem, heavy: float, extent: float | None = None) -> float:
@@ -78,14 +88,25 @@ class Carried:
 
 
 @kernel
-def _burden(pairs, geometry, motion, carried):
-    """The largest 1/(2 sum of m_n/m) of any movable body with contacts."""
-    carried[:] = 0.0
-    for c in range(len(pairs)):
-        carried[pairs[c, 0]] += geometry[c, M_N]
-        carried[pairs[c, 1]] += geometry[c, M_N]
-    most = 0.0
-    for i in range(len(carried)):
+def _burden(thread, threads, meeting, start, alone, pairs, geometry, motion, carried, most):
+    """The largest 1/(2 sum of m_n/m) of any movable body with contacts, of the share of each thread."""
+    own = share(0, len(carried), thread, threads)
+    for i in range(own[0], own[1]):
+        carried[i] = 0.0
+    meet(meeting, threads)
+    for k in range(len(alone)):
+        first, last = shared_colour(k, start, alone, thread, threads)
+        _carry(first, last, pairs, geometry, motion, carried)
+        meet(meeting, threads)
+    for i in range(own[0], own[1]):
         if carried[i] > 0.0 and motion[i, INV_MASS] > 0.0:
-            most = max(most, 0.5 / (carried[i] * motion[i, INV_MASS]))
-    return most
+            most[thread] = max(most[thread], 0.5 / (carried[i] * motion[i, INV_MASS]))
+
+
+@kernel
+def _carry(first, last, pairs, geometry, motion, carried):
+    """Add m_n to what carries each body that forces move."""
+    for c in range(first, last):
+        for i in (pairs[c, 0], pairs[c, 1]):
+            if motion[i, INV_MASS] > 0.0:
+                carried[i] += geometry[c, M_N]

@@ -158,10 +158,10 @@ class Coloured(Order):
     def sweeps(self, problem: ContactProblem, rng: Generator, number: int) -> None:
         if number == 0:
             return
-        by, meeting, colours = self.colouring, new_meeting(), self.colouring.shuffled(rng, number)
-        what = meeting, colours, by.sequence, by.start, by.alone, by.inner, by.tiles, *problem.arrays, problem.dt, False
-        loop, threads = kernels_for(problem).coloured_sweep, worth_sweeps(len(by.sequence), number, self.worth)
-        together(lambda thread, threads: loop(thread, threads, *what), meeting, threads)
+        by, colours = self.colouring, self.colouring.shuffled(rng, number)
+        what = colours, by.sequence, by.start, by.alone, by.inner, by.tiles, *problem.arrays, problem.dt, False
+        threads = worth_sweeps(len(by.sequence), number, self.worth)
+        together(kernels_for(problem).coloured_sweep, threads, new_meeting(), *what)
 
     def checked_sweep(self, problem: ContactProblem, rng: Generator, epsilon: float, delta: float) -> tuple[int, float]:
         before = problem.forces.copy()

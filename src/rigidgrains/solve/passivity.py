@@ -15,13 +15,14 @@ energy s a + s^2 b/2 least: of all multiples of these forces it is the one close
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..contacts.problem import ContactProblem
-from ..detect.clusters import root_of
+from ..detect.clusters import join, root_of
 from ..model.columns import (
     A0_X,
     A0_Y,
@@ -60,14 +61,17 @@ from ..model.columns import (
     Y,
     Z,
 )  # fmt: skip
-from ..runtime.compiled import inlined, kernel
+from ..runtime.compiled import inlined, kernel, part
 from ..runtime.memory import copy_rows
+from ..runtime.threads import part_of, spread
 from .criteria import StateCriterion, Verdict, check_verdict
 from .kernels.factory import apply_forces
 
 Array = NDArray[np.float64]
 
 ROUNDING = 64.0 * float(np.finfo(float).eps)  # of the terms: work that is none
+WEIGHT = 16  # of a contact in sums, as for `spread`
+FEW = 4096  # contacts of a cluster on average, if each part of a loop is to have sums of its own
 WORK, TO_REACH, ALLOWED, FREE = range(4)  # columns of the sums over a cluster (W); FREE: R . V_free
 
 
@@ -81,13 +85,24 @@ def make_passive(problem: ContactProblem) -> float:
 
 
 def _powers(problem: ContactProblem) -> tuple[NDArray[np.int32], Array]:
-    """Clusters of the bodies, see `_number`, and sums over the contacts of each."""
-    p = problem
+    """Clusters of the bodies, see `_number`, and (parts, clusters, 4) sums over the contacts of each.
+
+    The first part has those of all, where there are more. Many clusters are small: then there is one.
+    """
+    p, whole = problem, bool(problem.flow.any())
     cluster = p.work.take("cluster", len(p.motion), kind=np.int32)
-    _join(p.pairs, p.motion, bool(p.flow.any()), cluster)
-    sums = p.work.take("powers", int(_number(p.pairs, cluster)), 4)
+    spread(_begin, len(cluster), whole, cluster)
+    if not whole:  # a cell that deforms joins all
+        spread(_join, p.count, p.pairs, p.motion, cluster, weight=4)
+        spread(_flatten, len(cluster), cluster)
+    spread(_mark, p.count, p.pairs, cluster)
+    count = int(_number(cluster))
+    size = part_of(p.count, WEIGHT) if count <= p.count // FEW else p.count
+    parts = -(-p.count // size)
+    sums = p.work.take("powers", parts * count, 4).reshape(parts, count, 4)
     sums[:] = 0.0
-    _add_up(cluster, *_terms(p), sums)
+    spread(_add_up, p.count, size, cluster, *_terms(p), sums, weight=WEIGHT, part=size)
+    _merge(sums, WORK, FREE)
     return cluster, sums
 
 
@@ -95,8 +110,11 @@ def _weaken_clusters(problem: ContactProblem, cluster: NDArray[np.int32], sums: 
     """Make the forces of clusters that give energy weaker; returns the smallest factor."""
     p = problem
     _without_forces(p)
-    _add_up_work(cluster, *_terms(p), sums)
-    least = _weaken(cluster, p.pairs, sums, p.forces)
+    size = -(-p.count // len(sums))
+    spread(_add_up_work, p.count, size, cluster, *_terms(p), sums, weight=WEIGHT, part=size)
+    _merge(sums, FREE, FREE + 1)
+    least = _find_shares(sums)
+    spread(_weaken, p.count, cluster, p.pairs, sums, p.forces)
     apply_forces(p)
     return float(least)
 
@@ -143,33 +161,47 @@ def _terms(problem: ContactProblem) -> tuple[object, ...]:
 
 
 @kernel
-def _join(pairs, motion, whole, cluster):
-    """Find what hangs together by bodies that forces move; `whole`: a cell that deforms joins all."""
-    for i in range(len(motion)):
+def _begin(first, last, whole, cluster):
+    """Each body on its own; or all in one cluster."""
+    for i in range(first, last):
         cluster[i] = 0 if whole else i
-    if whole:
-        return
-    for c in range(len(pairs)):
-        i, j = pairs[c, 0], pairs[c, 1]
-        if motion[j, INV_MASS] != 0.0 or motion[j, INV_SPIN] != 0.0:
-            a, b = root_of(cluster, i), root_of(cluster, j)
-            cluster[max(a, b)] = min(a, b)
 
 
 @kernel
-def _number(pairs, cluster):
+def _join(first, last, pairs, motion, cluster):
+    """Join what hangs together by some contacts of bodies that forces move; roots are the lowest numbers."""
+    for c in range(first, last):
+        i, j = pairs[c, 0], pairs[c, 1]
+        if motion[j, INV_MASS] != 0.0 or motion[j, INV_SPIN] != 0.0:
+            join(cluster, i, j)
+
+
+@kernel
+def _flatten(first, last, cluster):
+    """Let some bodies know their roots."""
+    for i in range(first, last):
+        cluster[i] = root_of(cluster, i)
+
+
+@kernel
+def _mark(first, last, pairs, cluster):
+    """Mark clusters that have some contacts: their roots hold -1."""
+    for c in range(first, last):
+        root = cluster[pairs[c, 0]]
+        if root >= 0 and cluster[root] >= 0:
+            cluster[root] = -1
+
+
+@kernel
+def _number(cluster):
     """Give clusters that have contacts numbers; returns how many there are. Only these need sums: in packings few.
 
     A root holds -1 - its number, other bodies hold their root.
     """
     count = 0
-    for i in range(len(cluster)):  # roots are the lowest numbers
-        cluster[i] = cluster[cluster[i]]
-    for c in range(len(pairs)):
-        i = pairs[c, 0]
-        root = cluster[i] if cluster[i] >= 0 else i
-        if cluster[root] >= 0:
-            cluster[root] = -1 - count
+    for i in range(len(cluster)):
+        if cluster[i] < 0:
+            cluster[i] = -1 - count
             count += 1
     return count
 
@@ -180,7 +212,7 @@ def _cluster_of(cluster, i):
     return -1 - (cluster[cluster[i]] if cluster[i] >= 0 else cluster[i])
 
 
-@kernel
+@part
 def _power(c, pairs, geometry, motion, forces, branch, flow, extra, levers):
     """R . V (W) with Eq. (contact-veloc), the flow of a cell that deforms, and the same of torques; |V|."""
     i, j = pairs[c, 0], pairs[c, 1]
@@ -210,16 +242,17 @@ def _power(c, pairs, geometry, motion, forces, branch, flow, extra, levers):
         for a in range(3):
             spin = extra[c, A_1] * motion[j, S_X + a] - extra[c, A_0] * motion[i, S_X + a] + extra[c, W_X + a]
             power += forces[c, Q_X + a] * spin
-    return power, np.sqrt(v0 * v0 + v1 * v1 + v2 * v2)
+    return power, math.sqrt(v0 * v0 + v1 * v1 + v2 * v2)
 
 
 @kernel
-def _add_up(cluster, pairs, geometry, motion, forces, branch, flow, extra, levers, dt, sums):
-    """Powers (W) of the contacts of each cluster: their work, what they are to reach, and what is allowed.
+def _add_up(first, last, size, cluster, pairs, geometry, motion, forces, branch, flow, extra, levers, dt, sums):
+    """Powers (W) of some contacts of each cluster: their work, what they are to reach, and what is allowed.
 
     To be reached are gaps to close, overlaps to remove, rebound. Allowed is what these explain, and rounding.
     """
-    for c in range(len(pairs)):
+    at = first // size
+    for c in range(first, last):
         power, speed = _power(c, pairs, geometry, motion, forces, branch, flow, extra, levers)
         to_reach, square = forces[c, R_N] * geometry[c, TO_CLOSE] / dt, 0.0
         for a in range(forces.shape[1]):
@@ -227,44 +260,61 @@ def _add_up(cluster, pairs, geometry, motion, forces, branch, flow, extra, lever
         if extra is not None:
             for a in range(3):
                 to_reach += forces[c, R_X + a] * extra[c, U_X + a]
-        strength = np.sqrt(square)
+        strength = math.sqrt(square)
         k = _cluster_of(cluster, pairs[c, 0])
-        sums[k, WORK] += power
-        sums[k, TO_REACH] += to_reach
-        sums[k, ALLOWED] += max(-to_reach, 0.0) + ROUNDING * strength * (speed + strength * dt / geometry[c, M_N])
+        sums[at, k, WORK] += power
+        sums[at, k, TO_REACH] += to_reach
+        sums[at, k, ALLOWED] += max(-to_reach, 0.0) + ROUNDING * strength * (speed + strength * dt / geometry[c, M_N])
 
 
 @kernel
-def _add_up_work(cluster, pairs, geometry, motion, forces, branch, flow, extra, levers, dt, sums):
+def _add_up_work(first, last, size, cluster, pairs, geometry, motion, forces, branch, flow, extra, levers, dt, sums):
     """The same of velocities without contact forces: their work alone."""
-    for c in range(len(pairs)):
+    at = first // size
+    for c in range(first, last):
         power, _ = _power(c, pairs, geometry, motion, forces, branch, flow, extra, levers)
-        sums[_cluster_of(cluster, pairs[c, 0]), FREE] += power
+        k = _cluster_of(cluster, pairs[c, 0])
+        sums[at, k, FREE] += power
+
+
+@kernel
+def _merge(sums, begin, end):
+    """Add some columns of all parts to those of the first, in their order."""
+    for each in range(1, sums.shape[0]):
+        for k in range(sums.shape[1]):
+            for column in range(begin, end):
+                sums[0, k, column] += sums[each, k, column]
 
 
 @kernel
 def _gives(sums):
     """Whether a cluster does more work than is allowed."""
     gives = False
-    for k in range(len(sums)):
-        gives = gives or sums[k, WORK] > sums[k, ALLOWED]
+    for k in range(sums.shape[1]):
+        gives = gives or sums[0, k, WORK] > sums[0, k, ALLOWED]
     return gives
 
 
 @kernel
-def _weaken(cluster, pairs, sums, forces):
-    """Forces of clusters that give energy times s; returns the least."""
+def _find_shares(sums):
+    """The factor s of each cluster, in place of its work: less than 1 where it gives energy. Returns the least."""
     least = 1.0
-    for k in range(len(sums)):
+    for k in range(sums.shape[1]):
         share = 1.0
-        if sums[k, WORK] > sums[k, ALLOWED]:
-            share = (sums[k, FREE] + sums[k, TO_REACH]) / (sums[k, FREE] - sums[k, WORK])  # -a/b
+        if sums[0, k, WORK] > sums[0, k, ALLOWED]:
+            share = (sums[0, k, FREE] + sums[0, k, TO_REACH]) / (sums[0, k, FREE] - sums[0, k, WORK])  # -a/b
             share = min(max(share, 0.0), 1.0)
-        sums[k, WORK] = share
+        sums[0, k, WORK] = share
         least = min(least, share)
-    for c in range(len(pairs)):
-        share = sums[_cluster_of(cluster, pairs[c, 0]), WORK]
-        if share < 1.0:
-            for k in range(forces.shape[1]):  # to multiply a row takes two seconds to compile
-                forces[c, k] *= share
     return least
+
+
+@kernel
+def _weaken(first, last, cluster, pairs, sums, forces):
+    """Some forces times the factors of their clusters."""
+    for c in range(first, last):
+        k = _cluster_of(cluster, pairs[c, 0])
+        share = sums[0, k, WORK]
+        if share < 1.0:
+            for a in range(forces.shape[1]):  # to multiply a row takes two seconds to compile
+                forces[c, a] *= share

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contacts.problem import ContactProblem
-from ..runtime.threads import in_parts
+from ..runtime.threads import spread
 from .kernels.factory import kernels_for
 from .measures import measure
 
@@ -21,7 +21,7 @@ def natural_map(problem: ContactProblem) -> Array:
     """(c,) N, |R - R'| of each contact: R' is what the shock law makes of the present R and V, Eq. (sphere-shock)."""
     miss, loop = np.empty(problem.count), kernels_for(problem).lacks
     what = *problem.arrays, problem.dt, miss
-    in_parts(lambda first, last: loop(first, last, *what), problem.count)
+    spread(loop, problem.count, *what)
     return miss
 
 

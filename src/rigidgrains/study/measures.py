@@ -18,14 +18,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import measure
-from ..observe.history import COLUMNS, OF_CELL
 from ..scene.errors import Problem, suggestion
+from ..simulation.columns import COLUMNS, OF_CELL
 from .columns import compile_columns
 from .words import TAKES, Measured
 
 if TYPE_CHECKING:
     from ..trajectory.reader import Trajectory
 
+OF_FLOW = [
+    f"{kind}_{axes}"
+    for kind, some in (("stress", ("xx", "yy", "zz")), ("strain", ("xx", "yy", "zz", "xy", "xz", "yz")))
+    for axes in some
+]  # of a cell that deforms
+TORQUES = ("torque", "torque_x", "torque_y", "torque_z", "power")
+OF_NAMED = {
+    "plane": ("force", "displacement", *TORQUES),
+    "piston": ("force", "displacement", "power"),
+    "cylinder": TORQUES,
+    "cone": TORQUES,
+    "motion": ("force_x", "force_y", "force_z", *TORQUES, "work"),
+}
 KNOWN = sorted(
     name for name in measure.__all__ if inspect.isfunction(getattr(measure, name)) and name not in ("of", "over")
 )
@@ -128,10 +141,24 @@ def mistakes_of(name: str, one: Measured, words: Mapping[str, Any], folder: Path
 
 
 def columns_of(words: Mapping[str, Any]) -> list[str]:
-    """Columns that the history of a scene will have."""
-    springs = words.get("spring") or []
-    named = [f"{spring.get('name')}.force" for spring in springs if isinstance(spring, dict)]
-    return [*COLUMNS, *(OF_CELL if words.get("cell") else ()), *(["spring_energy", *named] if springs else [])]
+    """Columns that the history of a scene will have, or may: those of walls if they move."""
+    springs, cell = _names(words, "spring"), [*OF_CELL, *OF_FLOW] if words.get("cell") else []
+    named = [f"{name}.force" for name in springs]
+    for key, columns in OF_NAMED.items():
+        named += [f"{name}.{column}" for name in _names(words, key) for column in columns]
+    return [
+        *COLUMNS,
+        *cell,
+        *(["spring_energy"] if springs else []),
+        *named,
+        *(["stage"] if words.get("stage") else []),
+    ]
+
+
+def _names(words: Mapping[str, Any], key: str) -> list[str]:
+    """Names of the tables of a kind."""
+    tables = words.get(key) or []
+    return [str(table.get("name")) for table in tables if isinstance(table, dict)]
 
 
 def _check_function(name: str, one: Measured, folder: Path) -> None:

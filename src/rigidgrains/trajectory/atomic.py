@@ -19,6 +19,7 @@ cuts them off; until then what is written over them is held back too.
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import struct
@@ -149,8 +150,28 @@ class AtomicFile(io.RawIOBase):
                 for place in range(0, self._held, PIECE):
                     copy.write(get(self._file, min(PIECE, self._held - place), place))
             except BaseException:
+                copy.close()  # Windows deletes no open file
                 path.unlink()
                 raise
+
+    def rename(self, path: Path) -> None:
+        """Give the file another name, replacing whatever has it. Windows renames no open file: there it is closed
+        meanwhile.
+        """
+        try:
+            os.replace(self.path, path)
+        except PermissionError:
+            ours = os.fstat(self._file.fileno())
+            self._file.close()
+            try:
+                os.replace(self.path, path)
+                self.path = path.absolute()
+            finally:
+                self._file = io.FileIO(self.path, "r+")
+                lock(self._file, self.path)
+            if not os.path.samestat(os.fstat(self._file.fileno()), ours):
+                raise FileLost(errno.EBUSY, "another run has begun to write this file", intact=False) from None
+        self.path = path.absolute()
 
     def abandon(self) -> None:
         """Drop what is neither committed nor logged; later writes are ignored, for a broken HDF5 handle to be closed.

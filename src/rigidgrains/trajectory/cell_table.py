@@ -48,6 +48,7 @@ def control(bodies: Bodies) -> Arrays:
     return {
         "control_rate": cell.rate,
         "control_stress": cell.stress,
+        "control_strain": cell.strain,
         "control_free": cell.free.astype(np.uint8),
         "control_inertia": np.array([cell.inertia, float(cell.isotropic), float(cell.moves)]),
     }
@@ -63,6 +64,7 @@ def rebuild(arrays: Arrays) -> Cell | None:
         arrays["control_free"] > 0, arrays["control_stress"], bool(isotropic), float(inertia),
     )  # fmt: skip
     cell.moves = bool(moves)
+    cell.strain = arrays.get("control_strain", cell.strain)  # from the checkpoint on in earlier files
     return cell
 
 

@@ -20,9 +20,12 @@ from ..detect.pairs import PairList
 from ..events.events import Events
 from ..model.arrays import PER_CONTACT, grain_arrays
 from ..model.bodies import Bodies
+from ..model.given import GivenForces
+from ..model.guide import Guide
 from ..model.recall import recall
 from ..model.spring import Spring, pulls
 from ..model.time_functions import rebuild_time_function, rebuild_time_functions, words_of
+from ..model.user_force import UserForce
 from ..runtime.version import __version__
 from ..simulation.report import Tally
 from ..simulation.timestep import AutoStep, Clock
@@ -30,7 +33,7 @@ from ..solve.aliases import FIGURES, rename
 from ..solve.names import from_words
 from ..solve.names import words_of as solver_words
 from ..solve.sweeps import SolveReport
-from . import cell_table, law_table, shape_table, wall_table
+from . import cell_table, law_table, shape_table, species_table, wall_table
 from .errors import TrajectoryError
 from .indices import check_indices
 
@@ -78,6 +81,8 @@ def pack(simulation: Simulation) -> tuple[Arrays, str]:
     arrays |= law_table.tables(bodies.laws) | cell_table.tables(bodies) | cell_table.control(bodies)
     if bodies.cell is not None:
         arrays["list_vectors"] = near.vectors
+    if bodies.given is not None:
+        arrays |= bodies.given.arrays()
     for column in PER_CONTACT.values():
         rows = getattr(contacts, column.place)
         if column.checkpoint and rows is not None:
@@ -87,10 +92,15 @@ def pack(simulation: Simulation) -> tuple[Arrays, str]:
         "shapes": None if bodies.catalogue is None else bodies.catalogue.words(),
         "walls": json.loads(wall_table.describe(bodies.all_walls)),
         "stage": None if bodies.events is None else bodies.events.pack(bodies),
+        "given": None if bodies.given is None else list(bodies.given.walls),
         "gravity": None if bodies.gravity_function is None else words_of(bodies.gravity_function),
         "springs": [spring.words() for spring in bodies.springs],
+        "motions": [guide.words() for guide in bodies.guides],
+        "forces": [one.words() for one in bodies.user_forces],
         "cell": {} if bodies.cell is None else {name: one.words() for name, one in bodies.cell.functions.items()},
         "laws": law_table.describe(bodies.laws),
+        "scalar_names": bodies.scalar_names,
+        "material_names": bodies.material_names,
         "groups": {name: [part.start, part.stop] for name, part in bodies.groups.items()},
         "builds": near.builds,
         "clock": asdict(simulation.clock),
@@ -122,13 +132,17 @@ def unpack(
     kept = (*ALL_BODIES, *(column.name for column in grain_arrays() if column.checkpoint))
     own = {name: arrays[name] for name in kept if name in arrays}
     rest: dict[str, Any] = {"walls": walls, "groups": groups, "laws": laws, "cell": cell_table.rebuild(arrays)}
+    rest |= {key: species_table.names(words, key) for key in ("scalar_names", "material_names")}
     rest["catalogue"] = shape_table.from_words(words.get("shapes"))
     bodies = Bodies.restore(words["dimension"], own, **rest)
     bodies.gravity_function = rebuild_time_functions(words.get("gravity"))
     bodies.springs = [Spring.from_words(spring) for spring in words.get("springs", [])]
+    bodies.guides = [Guide.from_words(guide) for guide in words.get("motions", [])]
+    bodies.user_forces = [UserForce.from_words(one) for one in words.get("forces", [])]
     if bodies.cell is not None:
         bodies.cell.functions = {name: rebuild_time_function(one) for name, one in words.get("cell", {}).items()}
     bodies.pull = pulls(bodies)
+    bodies.given = GivenForces.restore(arrays, words.get("given"))
     if words.get("stage") is not None:
         bodies.events = Events.unpack(bodies, words["stage"])
     if missing := recall(bodies, functions or {}):

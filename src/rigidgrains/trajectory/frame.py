@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from ..runtime.arguments import check_state
-from . import record, shape_table, wall_table
+from . import record, shape_table, species_table, wall_table
 from .series import Cloud
 
 if TYPE_CHECKING:
@@ -103,20 +104,27 @@ class Frame:
         walls: str,
         guard: Guard = nullcontext,
         shapes: Callable[[], str] = str,
+        species: Callable[[], str] = str,
     ) -> None:
         self.index, self.dimension, self.figures, self.contacts = index, dimension, figures, contacts
-        self._read, self._walls, self._guard, self._shapes = read, walls, guard, shapes
+        self._read, self._walls, self._guard, self._shapes, self._species = read, walls, guard, shapes, species
 
     @classmethod
     def of(cls, simulation: Simulation) -> Frame:
         """The present state of a simulation, as if it had been written and read again."""
         check_state(simulation)
-        grains = record.grains(simulation, precision=float, full=True)
-        contacts = record.contacts(simulation, precision=float)
+        clouds = record.clouds(simulation)
         walls = wall_table.describe(simulation.bodies.walls)
-        dimension, shapes = simulation.bodies.dimension, shape_table.describe(simulation.bodies.catalogue)
+        shapes, names = shape_table.describe(simulation.bodies.catalogue), species_table.describe(simulation.bodies)
+        return cls.in_memory(clouds, simulation.bodies.dimension, walls, shapes, names)
+
+    @classmethod
+    def in_memory(cls, clouds: dict[str, Cloud], dimension: int, walls: str, shapes: str, names: str) -> Frame:
+        """A frame of arrays that no file holds; walls, shapes and names as their tables describe them."""
+        grains, contacts = clouds["VTKHDF"], clouds["contacts"]
         pairs = Contacts(_from_memory(contacts), len(contacts.points))
-        return cls(0, dimension, _from_memory(grains), grains.scalars, pairs, walls, shapes=lambda: shapes)
+        how: dict[str, Any] = {"shapes": lambda: shapes, "species": lambda: names}
+        return cls(0, dimension, _from_memory(grains), grains.scalars, pairs, walls, **how)
 
     def __len__(self) -> int:
         """Number of grains."""
@@ -124,6 +132,11 @@ class Frame:
 
     def __repr__(self) -> str:
         return f"Frame({self.index}: {len(self)} grains, {len(self.contacts)} contacts, t = {self.time:g} s)"
+
+    def _repr_html_(self) -> str:
+        from ..view.notebook_more import frame_html
+
+        return frame_html(self)
 
     @property
     def step(self) -> int:
@@ -215,6 +228,29 @@ class Frame:
     def material(self) -> Array:
         """(n,) row in the friction table"""
         return self._read("PointData/material")
+
+    @cached_property
+    def density(self) -> Array:
+        """(n,) kg/m^3 (kg/m^2 in 2D)"""
+        radius = self.radius.astype(float)
+        volume = math.pi * radius**2 if self.dimension == 2 else 4.0 / 3.0 * math.pi * radius**3
+        return self.mass.astype(float) / volume
+
+    @cached_property
+    def group(self) -> Array | None:
+        """(n,) number of each grain's group, see `names.groups`; -1 of none; None in files of earlier versions"""
+        return self._read("PointData/group") if self._has("PointData/group") else None
+
+    @cached_property
+    def names(self) -> species_table.Names:
+        """What groups, materials and scalars are called"""
+        with self._guard():
+            return species_table.rebuild(self._species())
+
+    @cached_property
+    def scalars(self) -> dict[str, Array]:
+        """Numbers of the user, (n,) each, by name"""
+        return {name: self._read(f"PointData/{name}") for name in self.names.scalars}
 
     @cached_property
     def load(self) -> Array:

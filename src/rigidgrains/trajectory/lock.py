@@ -2,8 +2,8 @@
 
 Where the system has them, locks belong to the open file (OFD locks). POSIX record locks belong to the process and are
 dropped as soon as it closes any descriptor of the file; they are taken where there is nothing better, and taken again
-before each change. HDF5 itself locks with flock, which is independent of both: viewers with HDF5's own locks are not
-kept out.
+before each change. Windows: files/windows.py. HDF5 itself locks with flock, which is independent of all: viewers with
+HDF5's own locks are not kept out.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from ..files import windows
 from .errors import TrajectoryError
 
 try:
     import fcntl
-except ImportError:  # no such locks on this system
+except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 HELD = (errno.EACCES, errno.EAGAIN)
@@ -30,10 +31,11 @@ WHOLE = struct.Struct("hhqqi")  # Linux: type, whence, start, length (0: to the 
 
 def lock(file: io.FileIO, path: Path) -> None:
     """Take the lock, or keep it; refused while another run has it. File systems without locks have none to take."""
-    if fcntl is None:
-        return
     try:
-        if OFD_SETLK is not None:
+        if fcntl is None:
+            if not windows.take(file):
+                raise BlockingIOError(errno.EAGAIN, "locked")
+        elif OFD_SETLK is not None:
             fcntl.fcntl(file, OFD_SETLK, WHOLE.pack(fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
         else:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

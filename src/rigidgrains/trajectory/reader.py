@@ -14,11 +14,11 @@ from h5py import h5d
 from numpy.typing import NDArray
 
 from ..model.arrays import grains_in_frames
-from . import store, verify
+from . import checksums, store, verify
 from .checksums import Sums, read_history
 from .errors import TrajectoryError, reading
 from .frame import Contacts, Frame
-from .series import Series, read_whole
+from .series import Cloud, Series, read_whole
 from .texts import get_text
 
 Array = NDArray[Any]
@@ -249,6 +249,8 @@ class Trajectory:
             inner = ("grain", *(AXES.get(size, f"{name}_component") for size in rows.shape[2:]))
             once = column.frames == "once" and bool((rows == rows[0]).all())
             variables[name] = (inner, rows[0]) if once else (("frame", *inner), rows)
+        for name in self[0].names.scalars:
+            variables[name] = (("frame", "grain"), self.array(name))
         variables |= {name: (("frame",), self.figures(name)) for name in self._figures if name != "time"}
         coordinates = {"time": (("frame",), self.times), "grain": self[0].id, "component": ["x", "y", "z"]}
         return xarray.Dataset(variables, coordinates, attrs={"seed": self.seed, "version": self.version})
@@ -261,6 +263,20 @@ class Trajectory:
         return np.asarray(array)
 
     @guarded
+    def clouds(self, index: int) -> dict[str, Cloud]:
+        """All arrays of a frame by the groups of the file, as they were written; what does not match is damage."""
+        groups = {name: Series(self._file[name]) for name in ("VTKHDF", "contacts") if name in self._file}
+        found = {name: series.cloud(index) for name, series in groups.items()}
+        if self._verify and checksums.of_frame(self._file, found) != int(self._file[checksums.FRAMES][index]):
+            raise checksums.Mismatch(f"frame {index} is not what was written (checksum)")
+        return found
+
+    @guarded
+    def text(self, name: str) -> str:
+        """A text that is kept in the file, by its name; empty if there is none."""
+        return get_text(self._file["texts"], name)
+
+    @guarded
     def _frame(self, index: int) -> Frame:
         figures = {name: float(column[index]) for name, column in self._figures.items()}
         walls = get_text(self._file["walls"], str(int(figures["wall_table"])))
@@ -270,7 +286,10 @@ class Trajectory:
             contacts = Contacts(partial(self._read, "contacts", index), count)
         read = partial(self._read, "VTKHDF", index)
         shapes = partial(get_text, self._file["texts"], "shapes")
-        return Frame(index, self.dimension, read, figures, contacts, walls, partial(reading, self.path), shapes)
+        species = partial(get_text, self._file["texts"], "species")
+        return Frame(
+            index, self.dimension, read, figures, contacts, walls, partial(reading, self.path), shapes, species
+        )  # fmt: skip
 
     def _read(self, group: str, index: int, path: str) -> Array:
         """An array of a frame; KeyError if it has none of that name. Whoever meets the writer within a commit looks

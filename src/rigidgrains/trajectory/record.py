@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from ..model.arrays import PER_CONTACT, grain_arrays, grains_in_frames
 from ..model.bodies import Bodies, S
 from ..model.cell import IMAGES
-from ..model.columns import GAP, MU, N_X, R_N, R_X, V
-from ..observe.history import figures
+from ..model.columns import GAP, INV_MASS, MU, N_X, R_N, R_X, V
 from ..runtime.compiled import kernel
 from ..simulation import figures as measure
+from ..simulation.columns import figures
 from ..simulation.sorting import by_id
 from . import cell_table, law_table, wall_table
 from .series import Cloud
@@ -26,6 +26,14 @@ Array = NDArray[Any]
 ASKED = ("asked_momentum", "asked_power", "asked_residual", "asked_contact", "asked_overlap")
 OPEN, STICKING, SLIDING = 0, 1, 2
 SLIDES = 1.0 - 1e-9  # of mu R_n: a tangential force from which a contact slides
+
+
+def clouds(simulation: Simulation) -> dict[str, Cloud]:
+    """The whole present state in double precision, by the groups of a file."""
+    return {
+        "VTKHDF": grains(simulation, precision=float, full=True),
+        "contacts": contacts(simulation, precision=float),
+    }
 
 
 def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[str, float] | None = None) -> Cloud:
@@ -51,6 +59,7 @@ def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[s
         "load": load,
         "contact_number": number,
         "external_force": _whole(bodies.external_force, n),
+        "group": group_numbers(bodies),
     }
     if full:
         arrays |= {
@@ -61,8 +70,10 @@ def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[s
             arrays |= {"peculiar_velocity": bodies.velocity, "peculiar_velocity_before": before[:n, V]}
     if bodies.springs:
         arrays["spring_force"] = _whole(bodies.pull, n)
-    if len(bodies.torque):
-        arrays["external_torque"] = bodies.torque
+    if bodies.guides:
+        arrays["guided"] = (bodies.motion[:n, INV_MASS] == 0.0).astype(np.uint8)
+    if len(bodies.external_torque):
+        arrays["external_torque"] = bodies.external_torque
     declared = grains_in_frames()
     arrays |= {
         column.name: column.of(bodies) for column in grain_arrays() if column.name in declared and column.where(bodies)
@@ -71,7 +82,8 @@ def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[s
         simulation.time,
         arrays.pop("position"),
         data={name: array for name, array in arrays.items() if declared[name].frames == "every"},
-        once={name: array for name, array in arrays.items() if declared[name].frames == "once"},
+        once={name: array for name, array in arrays.items() if declared[name].frames == "once"}
+        | {name: bodies.scalars[:, k] for k, name in enumerate(bodies.scalar_names)},
         precision=precision,
         scalars=scalars,
         tables=wall_table.placement(bodies.walls)
@@ -91,6 +103,14 @@ def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[s
         for arrays in (cloud.data, cloud.once):
             arrays |= {name: array[order] for name, array in arrays.items()}
     return cloud
+
+
+def group_numbers(bodies: Bodies) -> NDArray[np.int32]:
+    """(n,) number of the group of each grain, -1 of none."""
+    number = np.full(bodies.count, -1, np.int32)
+    for k, rows in enumerate(bodies.groups.values()):
+        number[rows] = k
+    return number
 
 
 def asked(simulation: Simulation) -> dict[str, float]:

@@ -12,7 +12,7 @@ from ..runtime.version import __version__
 from . import checkpoint, store, verify_state
 from .checksums import check_mark, of_checkpoint
 from .errors import TrajectoryError, reading
-from .texts import get_text
+from .texts import PACKING, get_text
 
 if TYPE_CHECKING:
     from ..model.law import Law
@@ -39,6 +39,8 @@ def resume(
     """
     path = Path(path)
     with store.open_to_read(path) as file, reading(path):
+        if PACKING in file["texts"]:
+            raise TrajectoryError(f"{path}: this is a packing, not a run; start one from it, with file in [[grains]]")
         if "text" not in file["checkpoint"]:
             raise TrajectoryError(f"{path}: there is no checkpoint to resume from; it was lost with the damage")
         arrays, text = read_checkpoint(file["checkpoint"])

@@ -6,7 +6,8 @@
 /checkpoint  the state to resume from
 /walls       descriptions of the walls, JSON; frames say which one holds
 /frames      checksums of each frame and of its arrays
-/texts       the scene (TOML), how it was run and what came out (JSON), the shapes of grains that are not round (JSON)
+/texts       the scene (TOML), how it was run and what came out (JSON), the shapes of grains that are not round, and
+             names of groups, materials and scalars (JSON)
 attributes   format, format_version, version, units, seed, dimension
 
 All of this is made at the beginning of the file. What is added later touches no index but its own. Texts and checkpoint
@@ -58,10 +59,9 @@ def publish(atomic: AtomicFile, path: Path) -> None:
     """Give a new file its name, replacing an earlier one only now, and never one that a run is writing."""
     check_unlocked(path)
     try:
-        os.replace(atomic.path, path)
+        atomic.rename(path)
     except OSError as problem:
         raise WriteError(problem.errno, f"{problem.strerror}; nothing was written", str(path)) from None
-    atomic.path = path.absolute()
 
 
 def open_to_append(path: Path) -> tuple[AtomicFile, h5py.File]:

@@ -11,6 +11,8 @@ from h5py import h5d, h5s, h5t
 
 from .checksums import MARK, check_mark
 
+PACKING = "packing"  # the text that tells a prepared packing from a run
+
 
 def put_text(group: h5py.Group, name: str, text: str) -> None:
     """Keep a text of any length, in place of an earlier one."""

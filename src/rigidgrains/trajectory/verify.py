@@ -64,6 +64,8 @@ def shape(file: h5py.File, name: str, index: int, found: Array) -> None:
     declared = grains_in_frames() if group == "VTKHDF" else contacts_in_frames()
     if column := POINTS if kind == "Points" else declared.get(short) if kind == "PointData" else None:
         check(short or kind, found, column.kinds, ("n", *column.shape(dimension(file.attrs["dimension"]))), sizes)
+    elif group == "VTKHDF" and kind == "PointData":
+        check(short, found, "f", ("n",), sizes)  # a scalar of the user
     elif kind == "FieldData" and short in FIELDS:
         check(short, found, *FIELDS[short], sizes)
     elif short.startswith("law_"):

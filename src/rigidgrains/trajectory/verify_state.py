@@ -40,6 +40,12 @@ STATE: dict[str, tuple[str, Shape]] = {
     "wall_seen_at": ("f", ("lists", 3)),
     "contact_wall_rows": ("iuf", ("touched", 2)),  # of no kind without walls
     "list_vectors": ("f", (3, 3)),
+    "given_grain": ("iu", ("given", 2)),
+    "given_force": ("f", ("given", 4)),
+    "given_image": ("iu", ("images", 3)),
+    "given_vectors": ("f", (3, 3)),
+    "given_feature": ("iu", ("points",)),
+    "given_lever": ("f", ("points", 3)),
     **{f"cell_{name}": ("iuf", shape) for name, shape in OF_CELL.items()},
     **{f"wall_{name}": ("f", WALLS) for name in ("point", "normal", "along", "about", "spin", "load")},
 }
@@ -60,7 +66,10 @@ def state(arrays: dict[str, Array], text: str) -> None:
         if name in FINITE:
             finite(name, found)
     n, c, pairs, near = (sizes[letter] for letter in ("n", "c", "pairs", "near"))
-    positive("mobility", arrays["motion"][:n, INV_MASS])
+    mobility = arrays["motion"][:n, INV_MASS]
+    positive(
+        "mobility", mobility[mobility != 0.0] if words.get("motions") else mobility
+    )  # 0 where motion is prescribed
     if (slowest := arrays["motion"][:n, INV_SPIN].min(initial=0.0)) < 0.0:  # 0 for a grain that cannot turn
         raise Mismatch(f"mobility of turning goes down to {slowest:g}, and should not be negative")
     _none_or_all("skin", arrays["skin"], n)
@@ -69,6 +78,8 @@ def state(arrays: dict[str, Array], text: str) -> None:
     within("material", arrays["material"], sizes["k"])
     if "shape" in arrays:
         within("shape", arrays["shape"], len(words.get("shapes") or ()))
+    if sizes.get("scalars", 0) != len(words.get("scalar_names", [])):
+        raise Mismatch(f"scalars has {sizes.get('scalars', 0)} columns for {len(words['scalar_names'])} names")
     materials = np.array([wall["material"] for wall in words["walls"]])
     check("material of walls", materials.reshape(-1), "iuf" if not materials.size else "iu", WALLS[:1], sizes)
     within("material of walls", materials, sizes["k"])

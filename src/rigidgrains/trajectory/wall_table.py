@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.shapes import SHAPES, Shape
-from ..model.time_functions import rebuild_time_function, rebuild_time_functions, words_of
+from ..model.time_functions import rebuild_time_function
 from ..model.walls import Drive, Wall
 from ..runtime.registry import UnknownName
 from .errors import Mismatch
 
 Array = NDArray[np.float64]
 
-TIME_FUNCTIONS = ("path", "speed", "turn", "rate")  # of a drive
+TIMES = {"since": -math.inf, "until": math.inf}  # when a wall is there, and what stands for always
 PLACEMENT = ("wall_point", "wall_normal", "wall_along", "wall_about", "wall_spin", "wall_load")
 
 
@@ -63,17 +63,9 @@ def _describe(wall: Wall) -> dict[str, Any]:
         words["load_course"] = wall.load_function.words()
     if wall.stiffness:
         words |= {"stiffness": wall.stiffness, "rest": wall.rest}
-    words |= {name: getattr(wall, name) for name in ("since", "until") if math.isfinite(getattr(wall, name))}
-    drive = wall.drive
-    words |= {name: words_of(getattr(drive, name)) for name in TIME_FUNCTIONS if getattr(drive, name) is not None}
-    turns = drive.turn is not None or drive.rate is not None
-    return words | {
-        "velocity": drive.velocity.tolist(),
-        "amplitude": drive.amplitude.tolist(),
-        "frequency": drive.frequency,
-        "phase": drive.phase,
-        "spin": [0.0, 0.0, 0.0] if turns else drive.spin.tolist(),
-    }
+    words |= {name: getattr(wall, name) for name, never in TIMES.items() if getattr(wall, name) != never}
+    words |= {} if wall.start is None else {"start": wall.start.tolist()}
+    return words | wall.drive.words()
 
 
 def _rebuild(words: dict[str, Any], at: dict[str, Array]) -> Wall:
@@ -83,17 +75,7 @@ def _rebuild(words: dict[str, Any], at: dict[str, Array]) -> Wall:
     except UnknownName as said:
         raise Mismatch(f"it has a wall of the unknown shape {words['shape']!r} ({said})") from None
     shape = kind.from_words(words, point, normal, at["wall_along"])
-    functions = {name: rebuild_time_functions(words.get(name)) for name in TIME_FUNCTIONS}
-    turns = functions["turn"] is not None or functions["rate"] is not None
-    drive = Drive(
-        _vector(words["velocity"]),
-        _vector(words["amplitude"]),
-        float(words["frequency"]),
-        float(words["phase"]),
-        at["wall_spin"] if turns else _vector(words["spin"]),
-        None if np.isnan(about[0]) else about,
-        **functions,
-    )
+    drive = Drive.from_words(words, about=None if np.isnan(about[0]) else about, spin=at.get("wall_spin"))
     mass, load, function = float(words.get("mass", math.inf)), float(words.get("load", 0.0)), None
     if "load_course" in words:
         function, load = rebuild_time_function(words["load_course"]), float(at["wall_load"] @ normal)
@@ -112,6 +94,7 @@ def _rebuild(words: dict[str, Any], at: dict[str, Array]) -> Wall:
         **more,
         stress=stress,
         area=area if isinstance(area, float) else tuple(area),
+        start=_vector(words["start"]) if "start" in words else None,
     )
 
 

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ..observe.history import History, columns
+from ..observe.history import History
 from ..runtime.arguments import is_number
+from ..simulation.columns import columns
 from ..simulation.tally import INTERRUPTED
 from ..simulation.triggers import Observer
-from . import checkpoint, checksums, layout, record, shape_table, store, wall_table
+from . import checkpoint, checksums, layout, record, shape_table, species_table, store, wall_table
 from .append import Appender
 from .atomic import AtomicFile
 from .entry import Array, Entry, unpack
@@ -47,6 +48,8 @@ class TrajectoryWriter(Observer):
     history     : a History whose rows are to be kept in the file
     scene, run  : texts to keep, the scene as TOML and how it was run
     """
+
+    ends = True
 
     def __init__(
         self,
@@ -145,6 +148,7 @@ class TrajectoryWriter(Observer):
         self.keep("scene", self._scene)
         self.keep("run", json.dumps(self._run))
         self.keep("report", "{}")
+        self.keep("species", species_table.describe(bodies))
         if bodies.catalogue is not None:
             self.keep("shapes", shape_table.describe(bodies.catalogue))
         file.attrs["seed"], file.attrs["dimension"] = simulation.seed, bodies.dimension
@@ -203,8 +207,18 @@ class TrajectoryWriter(Observer):
             clouds["contacts"] = record.contacts(simulation, precision=self._precision)
         if self._resume:
             with reading(self.path):
+                self._check_scalars(simulation.bodies.scalar_names)
                 return {name: self._appender.series[name].known(cloud) for name, cloud in clouds.items()}
         return clouds
+
+    def _check_scalars(self, names: list[str]) -> None:
+        """Raise if there are scalars for which the file has no room: its arrays are laid down with its first frame."""
+        late = [name for name in names if name not in self._file["VTKHDF/PointData"]]
+        if late:
+            raise TrajectoryError(
+                f"{self.path} was begun without the scalar {late[0]!r}; give it to the grains before the first run,"
+                f" scalars[{late[0]!r}] = nan for instance, or write another file"
+            )
 
     def _append(self, clouds: dict[str, Cloud], simulation: Simulation, *, last: bool = False) -> None:
         """Add a frame, to the log if others may follow soon."""

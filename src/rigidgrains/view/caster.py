@@ -281,8 +281,10 @@ def _sheet(corners, low, step, image, depth):
         return
     opaque = min(0.25, 0.055 / max(abs(nz) / size, 0.1))
     turn = 1.0 if nz > 0.0 else -1.0
-    left, right = corners[:, X].min(), corners[:, X].max()
-    bottom, top = corners[:, Y].min(), corners[:, Y].max()
+    left, right, bottom, top = corners[0, X], corners[0, X], corners[0, Y], corners[0, Y]
+    for k in range(1, count):
+        left, right = min(left, corners[k, X]), max(right, corners[k, X])
+        bottom, top = min(bottom, corners[k, Y]), max(top, corners[k, Y])
     x0, y0, z0 = vector(corners, 0)
     for row in range(max(0, int((bottom - low[Y]) / step)), min(height, int((top - low[Y]) / step) + 1)):
         y = low[Y] + (row + 0.5) * step

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -14,6 +14,7 @@ from matplotlib.colors import Colormap, ListedColormap, Normalize
 from numpy.typing import NDArray
 
 from ..trajectory.frame import Frame
+from .kinds import KINDS, densities, few_densities, kind_names, kind_numbers
 
 Array = NDArray[Any]
 
@@ -24,6 +25,9 @@ NO_CONTACT, STICKING, SLIDING = 0, 1, 2
 FEW = 200  # values, of which none is too extreme for the scale
 
 
+NO_VALUE = "#c9c9c9"
+
+
 @dataclass(frozen=True)
 class Colour:
     """A quantity of each grain: what stands at the colour bar, its unit, its map, its value."""
@@ -31,7 +35,7 @@ class Colour:
     label: str
     unit: str
     cmap: str
-    value: Callable[[Frame], Array]
+    value: Callable[[Frame], Any]
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,7 @@ class Scale:
     colour : the quantity; factor : from its unit to the one at the colour bar; label : with that unit
     ticks  : places and texts at the colour bar, None for those that Matplotlib chooses
     extend : "max" when a few grains lie beyond the upper end
+    kinds  : what the colours are called where each stands for itself, in a legend; then values count them, NaN none
     """
 
     colour: Colour
@@ -50,6 +55,7 @@ class Scale:
     norm: Normalize
     ticks: tuple[list[float], list[str]] | None = None
     extend: str = "neither"
+    kinds: tuple[str, ...] = ()
 
     def rgb(self, frame: Frame) -> NDArray[np.float64]:
         """(n, 3) colour of each grain."""
@@ -59,14 +65,18 @@ class Scale:
         """The same with lighter colours, on which dark lines can be seen."""
         shades = np.asarray(self.cmap(np.arange(self.cmap.N)))
         shades[:, :3] = 0.5 + 0.5 * shades[:, :3]
-        return Scale(
-            self.colour, self.factor, self.label, ListedColormap(shades), self.norm, self.ticks, self.extend
-        )  # fmt: skip
+        return replace(self, cmap=listed(shades))
 
 
 def make_scale(name: str, frames: Sequence[Frame]) -> Scale:
     """The scale on which the values of all these frames find room; a few extreme grains do not wash out the rest."""
-    colour = find_colour(name)
+    colour = find_colour(name, frames)
+    if name in ("group", "material"):
+        return _names_scale(colour, frames)
+    if name == "density" and (few := few_densities(frames)) is not None:
+        return _values_scale(colour, few)
+    if name not in COLOURS:
+        return _scalar_scale(colour, frames)
     if name == "status":
         return _status_scale(colour)
     if name == "rotation":
@@ -92,13 +102,18 @@ def make_scale(name: str, frames: Sequence[Frame]) -> Scale:
     return Scale(colour, factor, f"{label} ({unit})", colormaps[colour.cmap], norm, extend=extend)
 
 
-def find_colour(name: str) -> Colour:
-    """The quantity of this name; an unknown one is answered with the nearest."""
+def find_colour(name: str, frames: Sequence[Frame]) -> Colour:
+    """The quantity of this name, also a scalar of the user; an unknown one is answered with the nearest."""
     if name in COLOURS:
+        if name == "group" and any(frame.group is None for frame in frames):
+            raise ValueError("colour 'group' is not in this file, of an earlier version; take 'id', or run again")
         return COLOURS[name]
-    near = get_close_matches(name, COLOURS, n=1, cutoff=0.6)
+    known = [*COLOURS, *dict.fromkeys(scalar for frame in frames for scalar in frame.names.scalars)]
+    if name in known:
+        return Colour(name, "", "viridis", lambda frame: frame.scalars[name])
+    near = get_close_matches(name, known, n=1, cutoff=0.6)
     hint = f"did you mean {near[0]!r}? " if near else ""
-    raise ValueError(f"colour {name!r} is unknown; {hint}choose one of {', '.join(COLOURS)}")
+    raise ValueError(f"colour {name!r} is unknown; {hint}choose one of {', '.join(known)}")
 
 
 def prefixed(value: float, unit: str) -> tuple[float, str]:
@@ -137,6 +152,50 @@ def _status_scale(colour: Colour) -> Scale:
     return Scale(colour, 1.0, colour.label, ListedColormap(STATUS_COLOURS), Normalize(-0.5, 2.5), ticks)
 
 
+def listed(shades: Any) -> ListedColormap:
+    """These colours, one after the other; what has no value is grey."""
+    return ListedColormap(shades).with_extremes(bad=NO_VALUE)  # type: ignore[return-value]
+
+
+def _names_scale(colour: Colour, frames: Sequence[Frame]) -> Scale:
+    """One colour for each group or material that some grain has."""
+    name = colour.label
+    names = kind_names(name, frames[0])
+    rows = kind_numbers(name, frames)
+    place = np.full(max([*rows, -1]) + 2, np.nan)  # the last one serves -1
+    place[rows] = np.arange(len(rows))
+    told = replace(colour, value=lambda frame: place[colour.value(frame)])
+    return _kinds_scale(told, [names[row] if row < len(names) else f"{name} {row}" for row in rows])
+
+
+def _values_scale(colour: Colour, values: Array) -> Scale:
+    """One colour for each value."""
+    told = replace(colour, value=lambda frame: np.searchsorted(values, densities(frame)).astype(float))
+    return _kinds_scale(told, [f"{value:.4g}" for value in values], f"{colour.label} ({colour.unit})")
+
+
+def _kinds_scale(colour: Colour, names: Sequence[str], label: str = "") -> Scale:
+    shades = [KINDS[k % len(KINDS)] for k in range(max(1, len(names)))]
+    norm = Normalize(-0.5, len(shades) - 0.5)
+    return Scale(colour, 1.0, label or colour.label, listed(shades), norm, kinds=tuple(names))
+
+
+def _scalar_scale(colour: Colour, frames: Sequence[Frame]) -> Scale:
+    """From the least to the most, a few extreme grains left out; NaN is grey."""
+    parts = [colour.value(frame) for frame in frames]
+    values = np.concatenate([part[np.isfinite(part)] for part in parts]) if parts else np.zeros(0)
+    least, most = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+    low, top = np.quantile(values, [0.01, 0.99]).tolist() if len(values) > FEW else (least, most)
+    if not top > low:
+        low, top = (least, most) if most > least else (least - 0.5, least + 0.5)
+    beyond = 1e-3 * (top - low)
+    extend = {(True, True): "both", (True, False): "min", (False, True): "max"}.get(
+        (least < low - beyond, most > top + beyond), "neither"
+    )
+    cmap = colormaps[colour.cmap].with_extremes(bad=NO_VALUE)
+    return Scale(colour, 1.0, colour.label, cmap, Normalize(low, top, clip=True), extend=extend)
+
+
 def _angle_scale(colour: Colour, dimension: int) -> Scale:
     if dimension == 2:
         ticks = [k * math.pi / 2.0 for k in range(5)], ["0", "π/2", "π", "3π/2", "2π"]
@@ -166,4 +225,7 @@ COLOURS = {
     "contacts": Colour("force-carrying contacts", "", "viridis", lambda frame: frame.contact_number),
     "id": Colour("number of the grain", "", "viridis", lambda frame: frame.id),
     "status": Colour("contacts of the grain", "", "", grain_status),
+    "group": Colour("group", "", "", lambda frame: frame.group),
+    "material": Colour("material", "", "", lambda frame: frame.material),
+    "density": Colour("density", "kg/m³", "viridis", lambda frame: frame.density),
 }

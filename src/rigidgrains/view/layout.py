@@ -12,6 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.cm import ScalarMappable
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Circle
 from numpy.typing import NDArray
 
 from ..model.columns import Y
@@ -26,6 +27,7 @@ LONG_SIDE = 8.0  # inches; with more pixels the same picture is finer, not empti
 PIXELS = 1600
 TOP, BOTTOM, SIDE = 0.55, 0.62, 0.22  # inches around the picture
 BESIDE, BELOW = 1.30, 0.78  # inches for a colour bar beside or below the picture
+LONGEST, MOST_SWATCHES = 14, 12  # letters of a name, and names, in a legend
 INK, PALE_INK = "#222222", "#555555"
 
 
@@ -100,8 +102,36 @@ def make_figure(layout: Layout) -> tuple[Picture, Axes]:
     return figure, axes
 
 
+def add_legend(figure: Figure, layout: Layout, scale: Scale) -> None:
+    """A swatch and a name for each kind of grains, beside the picture or below it."""
+    left, bottom, width, height = layout.rectangle
+    across, up = figure.get_size_inches()
+    names = [name if len(name) <= LONGEST else name[: LONGEST - 1] + "…" for name in scale.kinds[:MOST_SWATCHES]]
+    if (rest := len(scale.kinds) - len(names)) > 0:
+        names.append(f"and {rest} more")
+    rows = len(names) if layout.beside else -(-len(names) // 4)
+    x, y = (left + width + 0.16, bottom + 0.5 * height + 0.13 * rows) if layout.beside else (left, 0.98)
+    figure.text(x / across, (y + 0.22) / up, scale.label, fontsize=11, color=INK, va="center_baseline")
+    for k, name in enumerate(names):
+        row, column = (k, 0) if layout.beside else (k // 4, k % 4)
+        place = x + column * width / 4.0, y - 0.26 * row - 0.08
+        if k < len(scale.kinds[:MOST_SWATCHES]):
+            shade = scale.cmap(scale.norm(k))
+            swatch = Circle((0.5, 0.5), 0.44, facecolor=shade, edgecolor="#00000080", linewidth=0.5, gid=f"kind {k}")
+            box = figure.add_axes(_fractions((place[0], place[1] - 0.08, 0.16, 0.16), (across, up)))
+            box.set(xlim=(0, 1), ylim=(0, 1))
+            box.set_axis_off()
+            box.add_patch(swatch)
+        figure.text(
+            (place[0] + 0.22) / across, place[1] / up, name, fontsize=10, color=INK, va="center_baseline"
+        )  # fmt: skip
+
+
 def add_colour_bar(figure: Figure, layout: Layout, scale: Scale) -> None:
-    """Beside the picture or below it, never as long as to dominate."""
+    """Beside the picture or below it, never as long as to dominate; a legend where colours have names."""
+    if scale.kinds:
+        add_legend(figure, layout, scale)
+        return
     left, bottom, width, height = layout.rectangle
     inches = tuple(figure.get_size_inches())
     if layout.beside:

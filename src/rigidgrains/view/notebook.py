@@ -22,6 +22,7 @@ from ..simulation.report import elasticity
 if TYPE_CHECKING:
     from ..simulation.report import Report
     from ..simulation.simulation import Simulation
+    from ..trajectory.frame import Frame
     from ..trajectory.reader import Trajectory
     from .camera import View
     from .layout import Size
@@ -117,14 +118,28 @@ def show_simulation(
     from .packing import draw_packing
 
     figure = draw_packing(simulation, colour=colour, forces=forces, size=size, view=view)
+    text = f"Picture of {_counted(simulation)} at t = {simulation.time:g} s"
+    return Shown(text, _beside(figure, text, simulation_html(simulation)))
+
+
+def shown_picture(frame: Frame, card: str, *, draw: bool) -> str:
+    """A picture of a frame beside a card of figures; the card alone where it is not to be, or cannot be, drawn."""
+    from .packing import draw_packing
+
+    with suppress(Exception):
+        if draw:
+            return _beside(draw_packing(frame, size=900), f"Picture of frame {frame.index}", card)
+    return card
+
+
+def _beside(figure: Any, text: str, card: str) -> str:
     image, _ = figure._repr_png_()
     data = base64.b64encode(image).decode("ascii")
-    text = f"Picture of {_counted(simulation)} at t = {simulation.time:g} s"
     width = int(figure.get_size_inches()[0] * 60)  # about half its pixels: sharp on fine screens
     picture = f'<img alt="{escape(text)}" src="data:image/png;base64,{data}" style="width:{width}px;max-width:100%">'
     box = "display:flex;flex-wrap:wrap;gap:8px 28px;align-items:center"
     beside = "flex:1 1 340px"  # the table wraps its lines before it goes below the picture
-    return Shown(text, f'<div style="{box}">{picture}<div style="{beside}">{simulation_html(simulation)}</div></div>')
+    return f'<div style="{box}">{picture}<div style="{beside}">{card}</div></div>'
 
 
 # What the tables say

@@ -41,7 +41,8 @@ def draw_packing(
     """Draw a state; write it to `path` (PNG, SVG or PDF) when given.
 
     state  : a simulation as it is now, or a frame of a trajectory
-    colour : load, radius, speed, peculiar, rotation, contacts, id or status of each grain
+    colour : load, radius, speed, peculiar, rotation, contacts, id, status, group, material or density of each grain, or
+             the name of a scalar
     forces : draw contact forces as lines (2D) or tubes (3D) by strength; default: in 2D, where there are any
     size   : pixels of the longer side, or (width, height)
     view   : 3D: azimuth and elevation of the eye in degrees, or "front", "side", "top"
@@ -77,7 +78,7 @@ class Look:
         view: View = "default",
     ) -> Look:  # fmt: skip
         """The look under which all these frames can be compared; raises ValueError where it asks for what is absent."""
-        find_colour(colour)
+        find_colour(colour, frames)
         angles = read_view(view)
         if colour == "status" and not all(frame.has_contacts for frame in frames):
             raise ValueError(
@@ -92,7 +93,7 @@ class Look:
         low, high = corners.min(axis=0), corners.max(axis=0)
         margin = (0.02 if flat else 0.01) * float(max(high - low))
         scale = make_scale(colour, frames)
-        if flat and forces and colour not in ("load", "status"):
+        if flat and forces and colour not in ("load", "status") and not scale.kinds:
             scale = scale.softened()
         layout = make_layout(low - margin, high + margin, size)
         return cls(colour, forces, box, camera, layout, scale, strong, _decimals(frames))

@@ -51,8 +51,9 @@ class Record:
 
     @property
     def springs(self) -> list[str]:
-        """Names of the springs."""
-        return [name.removesuffix(FORCE) for name in self.columns if name.endswith(FORCE)]
+        """Names of the springs; walls that move have a power besides their force."""
+        names = [name.removesuffix(FORCE) for name in self.columns if name.endswith(FORCE)]
+        return [name for name in names if f"{name}.power" not in self.columns]
 
     @classmethod
     def of(cls, source: History | Trajectory) -> Record:

@@ -60,7 +60,9 @@ class Made:
         turn = np.arange(n) % 7 + 0.01 * index * spin[:, 2]
         grains = {
             "Points": at, "PointData/velocity": velocity, "PointData/spin": spin, "PointData/load": load,
-            "PointData/radius": self._radius, "PointData/id": np.arange(n), "FieldData/gravity": np.zeros((1, 3)),
+            "PointData/radius": self._radius, "PointData/id": np.arange(n),
+            "PointData/material": np.zeros(n, np.int32), "PointData/mass": self._radius**self.dimension,
+            "FieldData/friction": np.zeros((1, 1)), "FieldData/gravity": np.zeros((1, 3)),
             "PointData/contact_number": np.bincount(pair.ravel(), minlength=n),
             "PointData/orientation": turn if self.dimension == 2 else np.column_stack([np.cos(turn / 2), 0 * at]),
             **{f"FieldData/wall_{name}": np.zeros((0, 3)) for name in ("point", "normal", "along", "about")},

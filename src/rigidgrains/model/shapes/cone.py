@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,8 @@ import numpy as np
 
 from ...runtime.compiled import kernel
 from ..columns import X, Y, Z
-from .distance import Array, Index, offset, parallel, sideways, unit
+from .distance import Array, Index, axes_about, offset, parallel, sideways, unit
+from .facets import AROUND, Facets, shell
 from .outline import FACETS, HalfSpace, Sheets, band, ring
 from .shape import Shape
 
@@ -40,6 +42,17 @@ class Cone(Shape):
 
     def gaps(self, grains: Index, position: Array, radius: Array) -> tuple[Array, Array]:
         return cone_gaps(grains, position, radius, self.point, self.axis, sideways(self.axis), *self.radii, self.half)
+
+    def facets(self, dimension: int, bound: float) -> Facets:
+        return shell(float(self.radii[0]), float(self.radii[1]), self.half)
+
+    @property
+    def frame(self) -> Array:
+        return axes_about(self.axis)
+
+    @property
+    def off(self) -> float:
+        return max(self.radii) * (1.0 - math.cos(0.5 * AROUND))
 
     def turns_in_itself(self, spin: Array) -> bool:
         return parallel(spin, self.axis)

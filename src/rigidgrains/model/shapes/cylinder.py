@@ -12,7 +12,8 @@ import numpy as np
 
 from ...runtime.compiled import kernel
 from ..columns import X, Y, Z
-from .distance import Array, Index, offset, parallel, sideways, unit
+from .distance import Array, Index, axes_about, offset, parallel, sideways, unit
+from .facets import AROUND, Facets, rod, shell
 from .outline import Circle, HalfSpace, Sheets, band, ring
 from .shape import Shape
 
@@ -44,6 +45,23 @@ class Cylinder(Shape):
     def gaps(self, grains: Index, position: Array, radius: Array) -> tuple[Array, Array]:
         law = tube_gaps if self.inside else rod_gaps
         return law(grains, position, radius, self.point, self.axis, sideways(self.axis), self.radius, self.half)
+
+    @property
+    def convex(self) -> bool:
+        return self._endless_tube
+
+    def facets(self, dimension: int, bound: float) -> Facets:
+        if self.inside:
+            return shell(self.radius, self.radius, self.half)
+        return rod(self.radius, self.half, bound, dimension)
+
+    @property
+    def frame(self) -> Array:
+        return axes_about(self.axis)
+
+    @property
+    def off(self) -> float:
+        return 0.0 if math.isinf(self.half) else self.radius * (1.0 - math.cos(0.5 * AROUND))
 
     def turns_in_itself(self, spin: Array) -> bool:
         return parallel(spin, self.axis)

@@ -41,3 +41,9 @@ def sideways(axis: Array) -> Array:
     side = -axis[least] * axis
     side[least] += 1.0
     return side / np.linalg.norm(side)
+
+
+def axes_about(axis: Array) -> Array:
+    """(3, 3) unit vectors in columns, right-handed, the last along a unit axis."""
+    side = sideways(axis)
+    return np.stack([side, np.cross(axis, side), axis], axis=1)

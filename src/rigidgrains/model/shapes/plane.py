@@ -25,6 +25,10 @@ class Plane(Shape):
     def gaps(self, grains: Index, position: Array, radius: Array) -> tuple[Array, Array]:
         return plane_gaps(grains, position, radius, self.point, self.normal)
 
+    @property
+    def convex(self) -> bool:
+        return True
+
     def turns_in_itself(self, spin: Array) -> bool:
         return parallel(spin, self.normal)
 

@@ -12,6 +12,7 @@ import numpy as np
 from ...runtime.compiled import kernel
 from ..columns import X, Y, Z
 from .distance import Array, Index, offset, unit
+from .facets import Facets, rectangle
 from .outline import HalfSpace, Line, Sheets
 from .shape import Shape
 
@@ -36,6 +37,13 @@ class Plate(Shape):
 
     def gaps(self, grains: Index, position: Array, radius: Array) -> tuple[Array, Array]:
         return plate_gaps(grains, position, radius, self.point, self.normal, self.along, self.half[0], self.half[1])
+
+    def facets(self, dimension: int, bound: float) -> Facets:
+        return rectangle(float(self.half[0]), float(self.half[1]), dimension)
+
+    @property
+    def frame(self) -> Array:
+        return np.stack([self.along, np.cross(self.normal, self.along), self.normal], axis=1)
 
     def lines(self) -> Iterator[Line]:
         yield Line(self.point + np.outer([-self.half[0], self.half[0]], self.along))

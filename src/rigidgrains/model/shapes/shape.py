@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from .distance import Array, Index
+from .facets import Facets
 from .outline import Circle, HalfSpace, Line, Sheets
 
 
@@ -38,6 +39,25 @@ class Shape:
     def gaps(self, grains: Index, position: Array, radius: Array) -> tuple[Array, Array]:
         """Gap (m,) and unit normal (m, 3) from each listed grain to the surface."""
         raise NotImplementedError
+
+    @property
+    def convex(self) -> bool:
+        """True where grains have a convex space before it, so that only their vertices can touch it."""
+        return False
+
+    def facets(self, dimension: int, bound: float) -> Facets:
+        """What sides and faces of grains meet; bound : m, radius of the sphere around the largest grain."""
+        raise NotImplementedError
+
+    @property
+    def frame(self) -> Array:
+        """(3, 3) axes of the facets' frame in columns; its origin is the point."""
+        raise NotImplementedError
+
+    @property
+    def off(self) -> float:
+        """m, by which its facets are nearer to grains than it is."""
+        return 0.0
 
     def turns_in_itself(self, spin: Array) -> bool:
         """True when a rotation about `point` maps the surface onto itself, as for a drum."""

@@ -6,7 +6,7 @@ Four or eight contacts of a colour go at a time, one in each lane; see `sweeps` 
 from __future__ import annotations
 
 from ...runtime.barrier import meet, share
-from ...runtime.compiled import kernel
+from ...runtime.compiled import part
 from ...runtime.simd import SIDE_BY_SIDE, column_of, next_of, read_rows, rows_from, write_rows
 from .friction import are_strong, collide, push, read_extras, read_forces, scaled
 from .sweeps import apply_force, update
@@ -107,7 +107,7 @@ def coloured_forces(thread, threads, meeting, start, alone, motion, pairs, geome
         meet(meeting, threads)
 
 
-@kernel
+@part
 def shared_colour(k, start, alone, thread, threads):
     """The share of a thread in colour k."""
     if not alone[k]:
@@ -115,4 +115,6 @@ def shared_colour(k, start, alone, thread, threads):
     return start[k], start[k + 1] if thread == 0 else start[k]
 
 
-TEXTS = sweep_lanes, sweep_some, coloured_sweep, push_lanes, coloured_forces
+INLINED = ()
+PARTS = sweep_lanes, sweep_some, push_lanes  # kernels alone call them
+TEXTS = *PARTS, coloured_sweep, coloured_forces

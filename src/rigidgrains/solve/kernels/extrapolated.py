@@ -16,7 +16,7 @@ import numpy as np
 
 from ...laws.contact import put_back, row
 from ...runtime.barrier import meet, share
-from ...runtime.compiled import kernel
+from ...runtime.compiled import kernel, part
 from ...runtime.simd import SIDE_BY_SIDE, WIDTH, column_of, next_of, read_rows, side_by_side, sum_of, write_rows
 from ..restarts import GO_ON, RESCUE, choose
 from .friction import (
@@ -79,17 +79,14 @@ def update_blocks(
         end, nothing = min(first + block, last), side_by_side(0.0)
         along, change, step, along_b, change_b, step_b = nothing, nothing, nothing, nothing, nothing, nothing
         while free and first + WIDTH <= end and not are_strong(extra, sequence, first, WIDTH):
-            a, c, s = update_lanes(
-                first, beta, sequence, motion, pairs, geometry, extra, cell, forces, before, dt, rate, opens
-            )
-            along, change, step = along + a, change + c, step + s
-            if SIDE_BY_SIDE < WIDTH:
+            for _ in range(WIDTH // SIDE_BY_SIDE):
                 a, c, s = update_lanes(
-                    first + SIDE_BY_SIDE, beta, sequence, motion, pairs, geometry, extra, cell, forces, before, dt,
-                    rate, opens,
-                )  # fmt: skip
-                along_b, change_b, step_b = along_b + a, change_b + c, step_b + s
-            first += WIDTH
+                    first, beta, sequence, motion, pairs, geometry, extra, cell, forces, before, dt, rate, opens
+                )
+                along, change, step = along + a, change + c, step + s
+                if SIDE_BY_SIDE < WIDTH:  # four and four lanes of the sums take turns
+                    along, change, step, along_b, change_b, step_b = along_b, change_b, step_b, along, change, step
+                first += SIDE_BY_SIDE
         total, changes, steps = sum_of(along + along_b), sum_of(change + change_b), sum_of(step + step_b)
         while first < end:
             a, c, s = update_one(
@@ -104,21 +101,21 @@ def update_blocks(
 
 
 def extrapolated_sweeps(
-    thread, threads, meeting, rule, extent, state, most, soon, enough, seed, kept, order, sums, sums_b, sequence, start,
-    alone, inner, tiles, tile, first_row, pairs, geometry, extra, motion, cell, forces, motion_b, cell_b, forces_b,
-    best, dt, opens,
+    thread, threads, meeting, rule, extent, state, most, soon, enough, seed, kept, orders, sums, sums_b, sequence,
+    start, alone, inner, tiles, tile, first_row, pairs, geometry, extra, motion, cell, forces, motion_b, cell_b,
+    forces_b, best, dt, opens,
 ):  # fmt: skip
     """Sweep `most` times, or until a change, after at least `soon` sweeps, is at most `enough`; one thread's share.
 
     Forces and velocities end up in the first tables. Returns the state; it is the same on all threads.
 
-    kept, order : (colours,) the order of the last sweep, and this thread's own copy
+    kept, orders : (colours,) the order of the last sweep, and (threads, colours) room for each thread's own copy
     sums        : (rows, 3) of tiles, then of blocks, which begin in each colour at first_row; two tables take turns,
                   since one thread may begin the next sweep while another still adds up this one
     tile        : bodies in a tile
     best        : the best forces so far
     """
-    rate, turn = 1.0 / dt, False
+    rate, turn, order = 1.0 / dt, False, orders[thread]
     for k in range(len(order)):
         order[k] = kept[k]
     for made in range(1, most + 1):
@@ -187,7 +184,7 @@ def visit(
         meet(meeting, threads)
 
 
-@kernel
+@part
 def extrapolate(first, last, beta, now, before):
     """before = now + beta (now - before), for some rows; masses stay what they are."""
     x, y = now[first:last].reshape(-1), before[first:last].reshape(-1)
@@ -195,14 +192,14 @@ def extrapolate(first, last, beta, now, before):
         y[k] = x[k] + beta * (x[k] - y[k])
 
 
-@kernel
+@part
 def clear(first, last, sums):
     """Begin some sums."""
     for k in range(first, last):
         sums[k, ALONG], sums[k, CHANGE], sums[k, STEP] = 0.0, 0.0, 0.0
 
 
-@kernel
+@part
 def copy(first, last, rows, to):
     """Copy some rows of a table. To assign slices takes seconds to compile: its message on shapes is compiled too."""
     x, y = rows[first:last].reshape(-1), to[first:last].reshape(-1)
@@ -210,7 +207,7 @@ def copy(first, last, rows, to):
         y[k] = x[k]
 
 
-@kernel
+@part
 def swap(first, last, a, b):
     """Exchange some rows of two tables."""
     x, y = a[first:last].reshape(-1), b[first:last].reshape(-1)
@@ -256,5 +253,6 @@ def squares_over_mass(first, last, geometry, forces):
     return total
 
 
-INLINED = update_lanes, update_one  # calls would hand over a dozen arrays each time
-TEXTS = squares_over_mass, update_blocks, visit, extrapolated_sweeps
+INLINED = update_lanes, update_one, visit  # calls would hand over a dozen arrays each time
+PARTS = (update_blocks,)  # kernels alone call it
+TEXTS = squares_over_mass, update_lanes, update_one, update_blocks, visit, extrapolated_sweeps

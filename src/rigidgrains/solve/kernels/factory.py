@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from ...contacts.problem import ContactProblem
 from ...model.columns import FLAT_LEVERS
 from ...runtime.barrier import new_meeting
-from ...runtime.compiled import inlined, specialise
+from ...runtime.compiled import inlined, kernel, part, specialise
 from ...runtime.threads import together, worth
 from . import coloured, extrapolated, measures, sweeps
 from .kinds import CELL, FLAT_LEVER, FRICTION, LEVER, TORQUE, Kind
 
 Array = NDArray[np.float64]
 
-SHARE = 4096  # contacts that a thread takes at least: with less, meetings cost more than it saves
+SHARE = 2048  # contacts that a thread takes at least: with less, meetings cost more than it saves
 
 
 class Kernels(SimpleNamespace):
@@ -30,12 +30,11 @@ class Kernels(SimpleNamespace):
 def make_kernels(kind: Kind) -> Kernels:
     """All loops for a kind of contact; they are compiled when they are first called, and cached."""
     given = kind.given()
-    made: dict[str, Any] = {
-        text.__name__: specialise(text, kind.name, given, inlined)
-        for text in (*extrapolated.INLINED, *measures.INLINED)
-    }
-    for text in (*sweeps.TEXTS, *coloured.TEXTS, *extrapolated.TEXTS, *measures.TEXTS):
-        made[text.__name__] = specialise(text, kind.name, given | made)
+    made: dict[str, Any] = {}
+    for module in (sweeps, coloured, extrapolated, measures):
+        for text in module.TEXTS:
+            compile_it = inlined if text in module.INLINED else part if text in module.PARTS else kernel
+            made[text.__name__] = specialise(text, kind.name, given | made, compile_it)
     return Kernels(**made)
 
 
@@ -59,9 +58,8 @@ def apply_forces(problem: ContactProblem) -> None:
     if by is None:
         kernels_for(problem).apply_forces(*problem.arrays, problem.dt)
         return
-    loop, meeting = kernels_for(problem).coloured_forces, new_meeting()
-    what = meeting, by.start, by.alone, *problem.arrays, problem.dt
-    together(lambda thread, threads: loop(thread, threads, *what), meeting, worth(problem.count, SHARE))
+    what = by.start, by.alone, *problem.arrays, problem.dt
+    together(kernels_for(problem).coloured_forces, worth(problem.count, SHARE), new_meeting(), *what)
 
 
 def without_forces(problem: ContactProblem) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...laws import contact as one
 from ...model.columns import A0_X, A0_Y, A1_X, A1_Y, FLAT_LEVERS, FLAT_STRONG, FLAT_WT_X, FLAT_WT_Y, N_X, N_Y, N_Z
 from ...runtime.compiled import inlined
+from ...runtime.rows import read_row
 from ...runtime.simd import read_rows
 from .lever import asked, collide, settle, strong_force
 
@@ -17,10 +18,7 @@ __all__ = (
 @inlined
 def read_extra(extra, c):
     """The levers of a contact."""
-    return (
-        extra[c, A0_X], extra[c, A0_Y], extra[c, A1_X], extra[c, A1_Y], extra[c, FLAT_WT_X], extra[c, FLAT_WT_Y],
-        extra[c, FLAT_STRONG],
-    )  # fmt: skip
+    return read_row(extra, c, FLAT_LEVERS)
 
 
 @inlined

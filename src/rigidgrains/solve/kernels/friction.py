@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from ...laws import contact as one
-from ...model.columns import M_N, MU, N_X, N_Y, N_Z, R_N, R_X, R_Y, R_Z, TO_CLOSE
+from ...model.columns import M_N, MU, N_X, N_Y, N_Z, TO_CLOSE
 from ...runtime.compiled import inlined
+from ...runtime.rows import read_row, write_row
 from ...runtime.simd import choose, read_rows
 
 
@@ -25,13 +26,13 @@ def read_extras(extra, c):
 @inlined
 def read_force(table, c):
     """A row of four columns."""
-    return table[c, 0], table[c, 1], table[c, 2], table[c, 3]
+    return read_row(table, c, 4)
 
 
 @inlined
 def write_force(forces, c, new):
     """R_n and R_t (3)."""
-    forces[c, R_N], forces[c, R_X], forces[c, R_Y], forces[c, R_Z] = new
+    write_row(forces, c, 4, new)
 
 
 @inlined

@@ -37,7 +37,7 @@ COMPOSED = "over_mass", "force_power", "power", "collide", "asked", "settle"  # 
 CALLED = "strong_force"  # so do these, but rarely: a call is good enough
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # one of each: they are looked up in every call of a loop
 class Kind:
     """A kind of contact: the module of its point functions; those that it does not have are those of plain friction."""
 

@@ -6,20 +6,15 @@ from ...laws import contact as one
 from ...laws.split import general, split_force, tangents
 from ...model.columns import A_ONE, A_ZERO, LEVERS, MU, N_X, N_Y, N_Z, STRONG, TO_CLOSE, WT_X, WT_Y, WT_Z
 from ...runtime.compiled import inlined, law
+from ...runtime.rows import read_row
 from ...runtime.simd import read_rows
 from .friction import impulse
 
 
 @inlined
 def read_extra(extra, c):
-    """All columns of the levers of a contact but the last, which are not used."""
-    return (
-        extra[c, A_ZERO], extra[c, A_ZERO + 1], extra[c, A_ZERO + 2], extra[c, A_ZERO + 3], extra[c, A_ZERO + 4],
-        extra[c, A_ZERO + 5], extra[c, A_ZERO + 6], extra[c, A_ZERO + 7], extra[c, A_ZERO + 8], extra[c, A_ONE],
-        extra[c, A_ONE + 1], extra[c, A_ONE + 2], extra[c, A_ONE + 3], extra[c, A_ONE + 4], extra[c, A_ONE + 5],
-        extra[c, A_ONE + 6], extra[c, A_ONE + 7], extra[c, A_ONE + 8], extra[c, WT_X], extra[c, WT_Y], extra[c, WT_Z],
-        extra[c, STRONG],
-    )  # fmt: skip
+    """All columns of the levers of a contact."""
+    return read_row(extra, c, LEVERS)
 
 
 @inlined

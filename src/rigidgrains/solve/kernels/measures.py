@@ -10,6 +10,7 @@ import math
 
 from ...laws.contact import row
 from ...model.columns import M_N, TO_CLOSE
+from ...runtime.barrier import meet, share
 from ...runtime.simd import WIDTH, choose, column_of, lanes_with, max_of, read_rows, rows_from, sum_of
 from .friction import (
     asked,
@@ -25,6 +26,10 @@ from .friction import (
     square,
     velocity,
 )  # fmt: skip
+from .sums import held_by_walls, pushed_on, strength_of, top_component
+
+LOOKS, LARGEST = 10, 8  # numbers that `look` returns, of which the last ones are largest, not sums
+COLUMNS = 3 + LOOKS + 1  # of the table of `look_at_all`
 
 
 def lacks(first, last, motion, pairs, geometry, extra, cell, forces, dt, out):
@@ -93,5 +98,54 @@ def look(first, last, motion, pairs, geometry, extra, cell, forces, dt, part, me
     return sums
 
 
+def look_at_all(
+    thread, threads, meeting, size, body_size, table, net, motion, pairs, geometry, extra, cell, forces, dt, free,
+    grains, heaviest, rounding,
+):  # fmt: skip
+    """All that `measure` needs, on one thread or several; sums are over parts of the rows, then part after part.
+
+    size, body_size : contacts and bodies in a part; table : (parts, COLUMNS) and net : (walls, 3), to be written over
+    Returns the largest component of any force (N); the least force that is one (N), the factor of forces in all sums
+    that follow; those of `look`; the sums of the contact forces on bodies, and on walls that no force can move.
+    """
+    count, bodies = len(pairs), len(motion)
+    parts, body_parts = -(-count // size), -(-bodies // body_size)
+    mine, end = share(0, parts, thread, threads)
+    own, last = share(0, body_parts, thread, threads)
+    for k in range(mine, end):
+        table[k, 0], table[k, 1] = strength_of(k * size, min(count, (k + 1) * size), forces)
+    for k in range(own, last):
+        table[k, 2] = top_component(k * body_size, min(bodies, (k + 1) * body_size), motion)
+    meet(meeting, threads)
+    most, all_forces, top = table[0, 0], table[0, 1], table[0, 2]
+    for k in range(1, parts):
+        most, all_forces = max(most, table[k, 0]), all_forces + table[k, 1]
+    for k in range(1, body_parts):
+        top = max(top, table[k, 2])
+    least = rounding * heaviest * (top if top < math.inf else 0.0) / dt
+    part = 1.0 / most if 1e-290 < most < math.inf else 1.0
+    for k in range(mine, end):
+        sums = look(
+            k * size, min(count, (k + 1) * size), motion, pairs, geometry, extra, cell, forces, dt, part,
+            part * all_forces / count, part * least,
+        )  # fmt: skip
+        for a in range(LOOKS):
+            table[k, 3 + a] = sums[a]
+    for k in range(own, last):
+        first, stop = k * body_size, min(bodies, (k + 1) * body_size)
+        table[k, 3 + LOOKS] = pushed_on(first, stop, motion, free, part / dt)
+    held = held_by_walls(pairs, geometry, forces, motion, grains, part, net) if thread == 0 else 0.0
+    meet(meeting, threads)
+    for k in range(1, parts if thread == 0 else 1):
+        for a in range(LOOKS):
+            more = table[k, 3 + a]
+            table[0, 3 + a] = max(table[0, 3 + a], more) if a >= LARGEST else table[0, 3 + a] + more
+    for k in range(1, body_parts if thread == 0 else 1):
+        table[0, 3 + LOOKS] += table[k, 3 + LOOKS]
+    t = table[0]
+    return most, least, part, t[3], t[4], t[5], t[6], t[7], t[8], t[9], t[10], t[11], t[12], t[13], held
+
+
 INLINED = (terms,)
-TEXTS = lacks, look
+PARTS = ()
+TEXTS = lacks, terms, look, look_at_all

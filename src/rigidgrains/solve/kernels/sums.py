@@ -1,4 +1,4 @@
-"""Sums over forces alone, whatever the kind of contact: their size, the strongest, what a sweep has changed."""
+"""Sums over forces and velocities, whatever the kind of contact: sizes, the strongest, what a sweep has changed."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ...model.columns import R_N, R_X, R_Y, R_Z
+from ...model.columns import INV_MASS, N_X, N_Y, N_Z, R_N, R_X, R_Y, R_Z, S_X, S_Y, S_Z, V_X, V_Y, V_Z, X, Y, Z
 from ...runtime.compiled import kernel
-from ...runtime.threads import in_parts, total
+from ...runtime.threads import spread, total
 
 Array = NDArray[np.float64]
 
@@ -21,15 +21,13 @@ def total_force(forces: Array) -> float:
 
 def strength(forces: Array) -> tuple[float, float]:
     """The largest component of any force (N), infinite if one is not finite; and the sum of |R| (N)."""
-    found = in_parts(lambda first, last: _strength(first, last, forces), len(forces))
+    found = spread(strength_of, len(forces), forces)
     return float(max(most for most, _ in found)), float(total([size for _, size in found]))
 
 
 def changes(before: Array, forces: Array, epsilon: float, delta: float) -> tuple[int, float]:
     """What a sweep has changed: contacts with |dR| > epsilon |R| + delta, and the sum of |R|."""
-    found: tuple[int, float] = total(
-        in_parts(lambda first, last: _changes(first, last, before, forces, epsilon, delta), len(forces))
-    )
+    found: tuple[int, float] = total(spread(_changes, len(forces), before, forces, epsilon, delta))
     return found
 
 
@@ -50,7 +48,7 @@ def _changes(first, last, before, forces, epsilon, delta):
 
 
 @kernel
-def _strength(first, last, forces):
+def strength_of(first, last, forces):
     """The largest component of some forces, and the sum of their sizes."""
     most, total, wrong = 0.0, 0.0, 0.0  # what is not finite makes a zero wrong
     for c in range(first, last):
@@ -62,3 +60,44 @@ def _strength(first, last, forces):
             most, wrong = max(most, abs(forces[c, k])), wrong + 0.0 * forces[c, k]
         total += math.sqrt(n * n + x * x + y * y + z * z)
     return most if wrong == 0.0 else math.inf, total
+
+
+@kernel
+def top_component(first, last, motion):
+    """The largest component of some velocities and spins."""
+    top = 0.0
+    for i in range(first, last):
+        v = max(max(abs(motion[i, V_X]), abs(motion[i, V_Y])), abs(motion[i, V_Z]))
+        s = max(max(abs(motion[i, S_X]), abs(motion[i, S_Y])), abs(motion[i, S_Z]))
+        top = max(top, max(v, s))
+    return top
+
+
+@kernel
+def pushed_on(first, last, motion, free, rate):
+    """Sum of the contact forces on some bodies that can move, by what they did to velocities."""
+    pushed = 0.0
+    for i in range(first, last):
+        if motion[i, INV_MASS] > 0.0:
+            x, y, z = motion[i, V_X] - free[i, V_X], motion[i, V_Y] - free[i, V_Y], motion[i, V_Z] - free[i, V_Z]
+            m = rate / motion[i, INV_MASS]
+            x, y, z = m * x, m * y, m * z
+            pushed += math.sqrt(x * x + y * y + z * z)
+    return pushed
+
+
+@kernel
+def held_by_walls(pairs, geometry, forces, motion, grains, part, net):
+    """The same of walls that no force can move; net : (walls, 3) takes the force on each."""
+    net[:] = 0.0
+    for c in range(len(pairs) if len(net) else 0):
+        j = pairs[c, 1]
+        if j >= grains and motion[j, INV_MASS] == 0.0:
+            r_n = part * forces[c, R_N]
+            net[j - grains, X] += part * forces[c, R_X] + r_n * geometry[c, N_X]
+            net[j - grains, Y] += part * forces[c, R_Y] + r_n * geometry[c, N_Y]
+            net[j - grains, Z] += part * forces[c, R_Z] + r_n * geometry[c, N_Z]
+    held = 0.0
+    for w in range(len(net)):
+        held += math.sqrt(net[w, X] ** 2 + net[w, Y] ** 2 + net[w, Z] ** 2)
+    return held

@@ -133,4 +133,6 @@ def parallel_sweep(before, cell_before, motion, pairs, geometry, extra, cell, fo
     return unsettled, total
 
 
-TEXTS = update, ask_ahead, apply_force, apply_forces, sweep, stored_sweep, checked_sweep, survey, parallel_sweep
+INLINED = ()
+PARTS = ask_ahead, apply_force  # kernels alone call them
+TEXTS = *PARTS, update, apply_forces, sweep, stored_sweep, checked_sweep, survey, parallel_sweep

@@ -8,32 +8,19 @@ from ...laws import contact as one
 from ...laws.torque import relative_spin, stopping_torque, turn
 from ...model.cell import drag as drag_cell
 from ...model.columns import (
-    A_0,
-    A_1,
     EXTRA_BRANCH,
     EXTRA_MOVING,
-    LEVER,
-    M_R,
     MU_R,
     MU_T,
     N_X,
     N_Y,
     N_Z,
-    Q_X,
-    Q_Y,
-    Q_Z,
-    R_N,
-    R_X,
-    R_Y,
-    R_Z,
     U_X,
     U_Y,
     U_Z,
-    W_X,
-    W_Y,
-    W_Z,
 )  # fmt: skip
 from ...runtime.compiled import inlined
+from ...runtime.rows import read_row, write_row
 from ...runtime.simd import read_rows
 from .cell import flow_velocity
 from .friction import bound, force_power, larger
@@ -42,11 +29,7 @@ from .friction import bound, force_power, larger
 @inlined
 def read_extra(extra, c):
     """All extra columns of a contact."""
-    return (
-        extra[c, U_X], extra[c, U_Y], extra[c, U_Z], extra[c, A_0], extra[c, A_1], extra[c, M_R], extra[c, MU_R],
-        extra[c, MU_T], extra[c, W_X], extra[c, W_Y], extra[c, W_Z], extra[c, LEVER],
-        extra[c, EXTRA_BRANCH], extra[c, EXTRA_MOVING],
-    )  # fmt: skip
+    return read_row(extra, c, 14)
 
 
 @inlined
@@ -58,15 +41,13 @@ def read_extras(extra, c):
 @inlined
 def read_force(table, c):
     """A row of seven columns."""
-    return table[c, 0], table[c, 1], table[c, 2], table[c, 3], table[c, 4], table[c, 5], table[c, 6]
+    return read_row(table, c, 7)
 
 
 @inlined
 def write_force(forces, c, new):
     """R_n, R_t (3) and Q (3)."""
-    (
-        forces[c, R_N], forces[c, R_X], forces[c, R_Y], forces[c, R_Z], forces[c, Q_X], forces[c, Q_Y], forces[c, Q_Z],
-    ) = new  # fmt: skip
+    write_row(forces, c, 7, new)
 
 
 @inlined

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...trajectory.errors import TrajectoryError
 from ...trajectory.reader import Trajectory
+from ..page.species_words import Species
 from ..page.summary import thinned, title_of
 from .browser import open_privately
 from .packet import live_head, live_packet
@@ -59,9 +60,11 @@ class _File:
         self._trajectory = trajectory
         first = trajectory[0]
         self._origin = first.position.mean(axis=0)
+        species = Species()
+        species.add(first)
         self._head = live_head(
             title_of(trajectory), trajectory.dimension, first.gravity, "file", trajectory.has_contacts, first.catalogue,
-            len(first),
+            len(first), species.words(),
         )  # fmt: skip
         self._reader = ThreadPoolExecutor(1, "trajectory")
         self._seen = self._stamp()

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...runtime.signals import STOPPING
 from ...simulation.triggers import Observer, StopRun
 from ...trajectory.frame import Frame
+from ..page.species_words import live_words
 from ..page.summary import SERIES, number
 from .browser import open_privately
 from .feed import Feed
@@ -139,8 +141,9 @@ class LiveView(Observer):
         assert self._simulation is not None
         bodies = self._simulation.bodies
         return live_head(
-            self._title, bodies.dimension, np.asarray(bodies.gravity), "run", True, bodies.catalogue, bodies.count
-        )
+            self._title, bodies.dimension, np.asarray(bodies.gravity), "run", True, bodies.catalogue, bodies.count,
+            live_words(bodies),
+        )  # fmt: skip
 
     async def _serve(self, socket: Any) -> None:
         await self._feed.serve(socket)
@@ -156,7 +159,7 @@ class _Awake:
     def __enter__(self) -> _Awake:
         self._before: dict[int, Any] = {}
         if threading.current_thread() is threading.main_thread():
-            for number_ in (signal.SIGINT, signal.SIGTERM):
+            for number_ in STOPPING:
                 self._before[number_] = signal.signal(number_, self._hear)
         return self
 

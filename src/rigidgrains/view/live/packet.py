@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from ...runtime.version import __version__
 from ...shapes.catalogue import Catalogue
 from ...trajectory.frame import Frame
+from ..kinds import densities
 from ..page.codec import Packet
 from ..page.frames import rotation
 from ..page.shape_words import shape_words
+from ..page.species_words import Words
 from ..page.summary import SERIES
 from ..page.wall_words import cell_words, wall_words
 
@@ -21,7 +23,7 @@ Array = NDArray[Any]
 
 def live_head(
     title: str, dimension: int, gravity: Array, source: str, contacts: bool, catalogue: Catalogue | None = None,
-    count: int = 0,
+    count: int = 0, species: Words | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Words of a page whose frames come later; source: "run" or "file"; count: number of grains."""
     return shape_words(catalogue, count) | {
@@ -32,6 +34,7 @@ def live_head(
         "columns": list(SERIES),
         "gravity": [float(g) for g in gravity],
         "contacts": contacts,
+        "species": species or [],
     }
 
 
@@ -52,6 +55,12 @@ def live_packet(frame: Frame, origin: Array) -> bytes:
         packet.add_floats(name, getattr(frame, name))
     packet.add_floats("turn", rotation(frame))
     packet.add_floats("number", frame.contact_number)
+    for name in ("group", "material"):
+        if getattr(frame, name) is not None:
+            packet.add_floats(name, getattr(frame, name))
+    packet.add_floats("density", densities(frame))
+    for name, values in frame.scalars.items():
+        packet.add_floats(f"scalar {name}", values)
     if frame.shape is not None:
         packet.add_floats("shape", frame.shape)
         if frame.dimension == 3:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ...trajectory.frame import Contacts, Frame
 from .codec import Packet
 from .scales import Scales, compress, expand, exponent, shift
+from .species_words import add_species, levels_of
 from .wall_words import cell_words, wall_words
 
 Array = NDArray[Any]
@@ -26,8 +27,9 @@ POINTS = 64  # contact points of a pair that are told apart
 class FramePacker:
     """Remembers what the reader of the page will know when it comes to the next frame."""
 
-    def __init__(self, scales: Scales) -> None:
+    def __init__(self, scales: Scales, species: Sequence[dict[str, Any]] = ()) -> None:
         self._scales = scales
+        self._scalars = {word["name"]: word["range"] for word in species if "scalar" in word}
         self._statics: list[tuple[Array, ...]] = []
         self._forget()
 
@@ -41,8 +43,9 @@ class FramePacker:
         self._time = 0.0
 
     def static(self, frame: Frame) -> tuple[int, bytes | None]:
-        """Number of the set of radii, ids and shapes, and the packet that tells them if they are new."""
-        rows = (frame.radius, frame.id) if frame.shape is None else (frame.radius, frame.id, frame.shape)
+        """Number of the set of radii, ids, species and shapes, and the packet that tells them if they are new."""
+        kinds = (frame.material, frame.mass) if frame.group is None else (frame.material, frame.mass, frame.group)
+        rows = (frame.radius, frame.id, *kinds, *(() if frame.shape is None else (frame.shape,)))
         if self._statics and all(np.array_equal(a, b) for a, b in zip(self._statics[-1], rows)):
             return len(self._statics) - 1, None
         self._statics.append(rows)
@@ -52,6 +55,7 @@ class FramePacker:
         packet.add("id", frame.id.astype(np.int32))
         if frame.shape is not None:
             packet.add("shape", frame.shape.astype(np.int32))
+        add_species(packet, frame)
         return len(self._statics) - 1, packet.pack()
 
     def pack(self, frame: Frame, static: int, *, key: bool) -> bytes:
@@ -87,6 +91,8 @@ class FramePacker:
         packet.head["load"] = k = exponent(frame.load)
         self._add(packet, "load", compress(frame.load, k, detail.strengths), k)
         self._add(packet, "number", frame.contact_number.astype(np.int32))
+        for nth, (name, ends) in enumerate(self._scalars.items()):
+            self._add(packet, f"scalar{nth}", levels_of(frame.scalars[name], ends))
 
     def _add_orientations(self, packet: Packet, frame: Frame) -> None:
         """The angle turned; of solids of other shapes all four components of the quaternion."""

@@ -73,7 +73,7 @@ def page_parts(trajectory: Trajectory, *, every: int = 1, tell: Tell | None = No
     head = summary(trajectory, chosen, extent) | {"scales": scales.describe(), "group": GROUP}
     top, bottom = fill_template(head)
     yield top
-    packer = FramePacker(scales)
+    packer = FramePacker(scales, head["species"])
     for place, index in enumerate(chosen):
         frame = trajectory[index]
         static, told = packer.static(frame)
@@ -114,7 +114,7 @@ def _choose(trajectory: Trajectory, chosen: list[int], extent: Extent) -> Scales
     details = DETAILS if trajectory[chosen[0]].catalogue is None else tuple(detail.seen() for detail in DETAILS)
 
     def fits(detail: Detail) -> bool:
-        return _estimate(trajectory, chosen, _scales(extent, detail)) <= room
+        return _estimate(trajectory, chosen, _scales(extent, detail), extent) <= room
 
     return _scales(extent, details[bisect_left(details, True, hi=len(details) - 1, key=fits)])
 
@@ -123,12 +123,12 @@ def _scales(extent: Extent, detail: Detail) -> Scales:
     return Scales.of(extent.low, extent.high, extent.least, detail)
 
 
-def _estimate(trajectory: Trajectory, chosen: list[int], scales: Scales) -> float:
+def _estimate(trajectory: Trajectory, chosen: list[int], scales: Scales, extent: Extent) -> float:
     """Bytes of all frames together, before base64."""
     starts = sorted({int(share * max(0, len(chosen) - 4)) for share in (0.1, 0.4, 0.8)})
     total = 0.0
     for start in starts:
-        packer = FramePacker(scales)
+        packer = FramePacker(scales, extent.species.words())
         sizes: list[int] = []
         for index in chosen[start : start + 4]:
             frame = trajectory[index]

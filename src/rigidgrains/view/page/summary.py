@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from ...trajectory.frame import Frame
 from ...trajectory.reader import Trajectory
 from ..images import corners
 from .shape_words import shape_words
+from .species_words import Species
 
 Array = NDArray[Any]
 
@@ -34,6 +35,7 @@ class Extent:
     largest: float
     samples: dict[str, list[Array]]
     most: int = 0
+    species: Species = field(default_factory=Species)
 
     @classmethod
     def of(cls, trajectory: Trajectory, chosen: list[int]) -> Extent:
@@ -55,6 +57,7 @@ class Extent:
         reach = bounds(frame.catalogue, frame.shape, radius)
         self.least, self.largest = min(self.least, float(radius.min())), max(self.largest, float(reach.max()))
         self.most = max(self.most, len(frame))
+        self.species.add(frame)
         few = slice(None, None, max(1, len(frame) // count))
         self.samples["speed"].append(np.linalg.norm(frame.velocity[few], axis=1))
         self.samples["load"].append(frame.load[few])
@@ -85,6 +88,7 @@ def summary(trajectory: Trajectory, chosen: list[int], extent: Extent) -> dict[s
         "gravity": [float(g) for g in first.gravity],
         "contacts": trajectory.has_contacts,
         "series": thinned(trajectory.history),
+        "species": extent.species.words(),
     } | shape_words(first.catalogue, extent.most)
 
 

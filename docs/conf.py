@@ -1,0 +1,50 @@
+"""The site: `make docs` builds it from these pages, from the code, and from scenes that are run."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "src")]
+
+from rigidgrains.runtime.version import __version__  # noqa: E402
+
+project = "rigidgrains"
+author = "the rigidgrains developers"
+project_copyright = author
+version = release = __version__
+html_title = f"rigidgrains {__version__}"
+# html_baseurl: the address of the site, filled in by a maintainer (MAINTAINING.md)
+
+extensions = ["myst_nb", "sphinx_design", "sphinx_copybutton", "_site"]
+exclude_patterns = ["_build", "_site", "gallery.md", "notebooks/README.md"]
+root_doc = "index"
+nitpicky = False
+highlight_language = "text"
+
+myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 4
+nb_execution_mode = "off"  # notebooks are kept with their outputs; `make notebooks` runs them anew
+nb_merge_streams = True
+
+html_math_renderer = "mathtext"  # of _site: no network is needed
+
+html_theme = "pydata_sphinx_theme"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "logo": {"text": "rigidgrains"},
+    "navbar_align": "left",
+    "header_links_before_dropdown": 9,
+    "show_prev_next": True,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": ["theme-version"],
+    "pygments_light_style": "tango",
+    "pygments_dark_style": "github-dark",
+}
+html_sidebars = {"index": [], "start": []}
+copybutton_prompt_text = "$ "

@@ -1,0 +1,119 @@
+"""Mistakes of stages: between them, and in the scene as it is in each of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from .cell import conflicts, flow_conflicts, tensions
+from .errors import ABSENT, Problem
+from .references import unknown_names
+from .stage_tables import MOTION, in_stages, staged_outside
+
+if TYPE_CHECKING:
+    from .scene import Scene
+
+TABLE = re.compile(r"(\w+)\[(\d+)\](.*)")
+
+
+def stage_mistakes(scene: Scene) -> Iterator[Problem]:
+    """What is wrong with the stages of a scene whose own tables are read."""
+    yield from staged_outside(scene, scene.tables())
+    if not scene.stage:
+        return
+    for index, stage in enumerate(scene.stage[:-1]):
+        if not stage.ends and not stage.rest and stage.when is None:  # those need a limit, and are told so
+            message = "missing; give until, rest or when: only the last stage may go on to the end of the run"
+            yield Problem(f"stage[{index}].until", ABSENT, message)
+    known = {str(problem) for problem in _mistakes(scene)}
+    for index, (then, wrong) in enumerate(in_stages(scene)):
+        yield from wrong
+        yield from _times(scene, index)
+        for problem in _mistakes(then):
+            if str(problem) not in known:
+                known.add(str(problem))
+                yield _placed(problem, then, index)
+    yield from _flows(scene)
+
+
+def _mistakes(scene: Scene) -> Iterator[Problem]:
+    """Mistakes of a scene that words of a stage can bring."""
+    tables = {key: rows for key, rows in scene.tables().items() if key != "stage"}
+    for key in ("plane", "cylinder", "cone", "piston", "motion", "material", "force"):
+        for index, table in enumerate(tables[key]):
+            yield from (problem.inside(f"{key}[{index}]") for problem in table.mistakes(scene.dimension))
+    if scene.cell is not None:
+        yield from (problem.inside("cell") for problem in scene.cell.mistakes(scene.dimension))
+    yield from unknown_names(tables | {"stage": scene.stage}, {})
+    yield from conflicts(scene.cell, tables, scene.gravity, scene.dimension)
+    yield from tensions(scene.cell, tables)
+
+
+def _placed(problem: Problem, scene: Scene, index: int) -> Problem:
+    """The mistake at the place where the stage has the word."""
+    place = f"stage[{index}]"
+    if found := TABLE.fullmatch(problem.place):
+        key, number, rest = found.groups()
+        name = f"[{number}]" if key == "force" else f".{scene.tables()[key][int(number)].name}"
+        return Problem(f"{place}.{key}{name}{rest}", problem.value, problem.message)
+    return Problem(f"{place}.{problem.place}", problem.value, problem.message)
+
+
+def _times(scene: Scene, index: int) -> Iterator[Problem]:
+    """Motion of walls that appear at a time: it would be that of the stage from the beginning on."""
+    stage = scene.stage[index]
+    for key in ("plane", "cylinder", "cone", "piston"):
+        for table in getattr(scene, key):
+            words = getattr(stage, key).get(table.name, {})
+            if isinstance(table.since, float) and table.since > 0.0 and set(words) & {*MOTION}:
+                message = f"'{table.name}' appears at a time; let it appear with a stage, since = '{stage.name}'"
+                yield Problem(f"stage[{index}].{key}.{table.name}", words, message)
+
+
+def _flows(scene: Scene) -> Iterator[Problem]:
+    """A cell that deforms in some stage has neither walls nor gravity in any."""
+    later = [then for then, _ in in_stages(scene)]
+    if scene.cell is None or scene.cell.deforms or not any(then.cell and then.cell.deforms for then in later):
+        return
+    seen: set[str] = set()
+    for then in (scene, *later):
+        for problem in flow_conflicts(then.tables(), then.gravity):
+            if str(problem) not in seen:
+                seen.add(str(problem))
+                yield problem
+
+
+def rows(scene: Scene) -> list[tuple[str, Any]]:
+    """Each stage with when it ends and what it changes, for `rigidgrains info`."""
+    return [(f"stage {stage.name}", "; ".join([_end(stage), *_changes(stage, scene)])) for stage in scene.stage]
+
+
+def _end(stage: Any) -> str:
+    limit = f", {stage.limit:g} s at most" if stage.limit is not None else ""
+    if stage.until is not None:
+        return f"for {stage.until:g} s"
+    if stage.rest:
+        return f"until at rest{limit}"
+    if stage.when is not None:
+        way, bound = ("rises", stage.when.rising) if stage.when.rising is not None else ("falls", stage.when.falling)
+        return f"until {stage.when.column} {way} to {bound:g}{limit}"
+    return "to the end of the run"
+
+
+def _changes(stage: Any, scene: Scene) -> Iterator[str]:
+    """What changes, in words."""
+    for key in ("plane", "cylinder", "cone", "piston", "motion", "material"):
+        for name, words in getattr(stage, key).items():
+            yield f"{name}: " + ", ".join(f"{word} = {value}" for word, value in words.items())
+    if stage.cell:
+        yield "cell: " + ", ".join(f"{word} = {value}" for word, value in stage.cell.items())
+    for key in ("gravity", "friction"):
+        if (value := getattr(stage, key)) is not None:
+            yield f"{key} = {list(value) if isinstance(value, tuple) else value}"
+    if stage.force is not None:
+        yield f"{len(stage.force)} forces"
+    for key in ("plane", "box", "cylinder", "cone", "piston", "inflow", "outlet"):
+        for table in getattr(scene, key):
+            yield from (f"{table.name} {told}" for word, told in (("since", "comes"), ("until", "goes"))
+                        if getattr(table, word) == stage.name)  # fmt: skip

@@ -1,0 +1,77 @@
+"""Whether the stage under way has ended with the step that was just taken."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from ..events.stages import Stage, Stages
+from .columns import value
+from .rest import inertial_number, inertial_time
+
+if TYPE_CHECKING:
+    from .stepper import Stepper
+
+NOW = 1e-9  # of a time step: times that close are equal
+
+
+def ask_for_end(stages: Stages, simulation: Stepper) -> None:
+    """End the stage under way if it is time, grains are at rest, or the value asked for is reached."""
+    stages.ended = False
+    if stages.over:
+        return
+    stage, time, late = stages.now, simulation.time, NOW * simulation.dt
+    passed, step = time - stages.begun, simulation.steps
+    if stage.until - passed <= late:
+        stages.end(time, step, f"{stage.until:g} s have passed")
+    elif how := _rests(stages, stage, simulation) or _crosses(stages, stage, simulation):
+        stages.end(time, step, how)
+    elif stage.limit - passed <= late:
+        stages.end(time, step, _missed(stages, stage, simulation), reached=False)
+
+
+def _rests(stages: Stages, stage: Stage, simulation: Stepper) -> str:
+    """How it ended, if nothing has moved for an inertial time: then no more than a part `rest` of forces is open."""
+    if stage.rest is None:
+        return ""
+    bodies, contacts = simulation.bodies, simulation.contacts
+    if not inertial_number(bodies, contacts) < stage.rest:
+        stages.quiet = math.nan
+        return ""
+    if math.isnan(stages.quiet):
+        stages.quiet = simulation.time
+    if simulation.time - stages.quiet < inertial_time(bodies, contacts):
+        return ""
+    return f"at rest, inertial number below {stage.rest:g}"
+
+
+def _crosses(stages: Stages, stage: Stage, simulation: Stepper) -> str:
+    """How it ended, if the value has come across the bound."""
+    if not stage.column:
+        return ""
+    now = value(simulation, stage.column)
+    beyond = now >= stage.bound if stage.rising else now <= stage.bound
+    if beyond and stages.armed:
+        return f"{stage.column} {'rose' if stage.rising else 'fell'} to {now:.6g}, bound {stage.bound:g}"
+    stages.armed |= not beyond
+    return ""
+
+
+def _missed(stages: Stages, stage: Stage, simulation: Stepper) -> str:
+    """Why the limit came first."""
+    after = f"after {stage.limit:g} s"
+    if stage.rest is not None:
+        number = inertial_number(simulation.bodies, simulation.contacts)
+        return f"{after} not at rest, inertial number {number:.2g}"
+    if not stage.column:
+        return after
+    now, way = value(simulation, stage.column), "rise" if stage.rising else "fall"
+    never = "" if stages.armed else f"; it was beyond all the time, and so did not {way} to it"
+    return f"{after} {stage.column} is {now:.6g}, bound {stage.bound:g}{never}"
+
+
+def stage_rows(stages: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """How each stage ended, in rows."""
+    return [
+        (f"stage {one['name']}", f"to t = {one['ended']:g} s, {one['steps']:,} steps: {one['how']}") for one in stages
+    ]

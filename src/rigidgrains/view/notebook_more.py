@@ -1,0 +1,119 @@
+"""What notebooks show of a scene, a frame, a packing, a history and a record of measurements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .notebook import _card, _grains, _range, _table, _whatever, quantity, shown_picture
+
+if TYPE_CHECKING:
+    from ..observe.history import History
+    from ..trajectory.frame import Frame
+
+Array = NDArray[np.float64]
+Columns = dict[str, Array]
+
+MOST = 12  # columns of a record that are drawn
+PICTURED = 20_000  # grains, of a frame that is drawn unasked
+INTERESTING = ("kinetic_energy", "contacts", "max_overlap", "sweeps")  # of a history
+WIDE, HIGH = 260.0, 44.0  # pixels of a line
+
+
+def scene_html(scene: Any) -> str:
+    """What a scene holds, table by table; nothing is built."""
+    return _card(f"Scene in {scene.dimension}D", [_table(_whatever(_scene_rows, scene))])
+
+
+def frame_html(frame: Frame) -> str:
+    """A picture of a frame beside its figures."""
+    title = f"Frame {frame.index} of {_grains(len(frame), frame.dimension if frame.catalogue is None else None)}"
+    return shown_picture(frame, _card(title, [_table(_whatever(_frame_rows, frame))]), draw=len(frame) <= PICTURED)
+
+
+def packing_html(packing: Any) -> str:
+    """The same of a packing, with what became of its forces."""
+    frame = packing.frame
+    rows = [("packing", repr(packing)), *_whatever(_frame_rows, frame)]
+    rows += [("groups", ", ".join(f"{name} ({len(some):,})" for name, some in packing.groups.items()))]
+    rows += [("note", line) for line in packing.notes]
+    return shown_picture(frame, _card("Packing", [_table(rows)]), draw=len(frame) <= PICTURED)
+
+
+def history_html(history: History) -> str:
+    """How many rows, and lines of some columns against time."""
+    columns = {name: history[name] for name in history.names} if len(history) else {}
+    return record_html("History", columns, [name for name in INTERESTING if name in columns])
+
+
+def record_html(kind: str, columns: Columns, names: Iterable[str] | None = None) -> str:
+    """Columns of numbers as lines against time, with their last values."""
+    rows = len(columns["step"]) if "step" in columns else 0
+    time = columns.get("time", np.zeros(0))
+    told = [("rows", f"{rows:,}" + (f", t = {time[0]:g} to {time[-1]:g} s" if rows else ""))]
+    wanted = [name for name in columns if name not in ("step", "time")] if names is None else list(names)
+    numbers = [name for name in wanted if columns[name].ndim == 1][:MOST]
+    told += [(name, f"{float(columns[name][-1]):.4g}") for name in numbers if rows]
+    rest = [name for name in columns if name not in (*numbers, "step", "time")]
+    told += [("columns", ", ".join(rest))] if rest else []
+    return _card(kind, [_table(told, {name: line(time, columns[name]) for name in numbers})])
+
+
+def line(x: Array, y: Array) -> str:
+    """A drawing of y against x as a line without axes; empty where there is none."""
+    good = np.isfinite(x) & np.isfinite(y)
+    x, y = x[good].astype(float), y[good].astype(float)
+    if len(x) < 2 or not x[-1] > x[0]:
+        return ""
+    few = slice(None, None, max(1, len(x) // 400))
+    x, y = x[few], y[few]
+    low, high = min(float(y.min()), 0.0), max(float(y.max()), 0.0)
+    across = 1.0 + (WIDE - 2.0) * (x - x[0]) / (x[-1] - x[0])
+    up = HIGH - 2.0 - (HIGH - 4.0) * (y - low) / (high - low) if high > low else np.full(len(y), HIGH - 2.0)
+    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across, up))
+    return (
+        f'<svg width="{WIDE:g}" height="{HIGH:g}" style="display:block;margin-top:4px">'
+        f'<polyline points="{points}" fill="none" stroke="#1f6fb2" stroke-width="1.6" stroke-linejoin="round"/></svg>'
+    )
+
+
+def drawn_lines(title: str, time: Array, columns: Columns) -> str:
+    """Lines with their names and last values, while a run goes on."""
+    parts = [
+        f'<div style="display:inline-block;margin:0 24px 8px 0"><div style="font-size:12px">{escape(name)}: '
+        f"{float(column[-1]) if len(column) else float('nan'):.4g}</div>{line(time, column)}</div>"
+        for name, column in columns.items()
+    ]
+    return _card(title, ["".join(parts)])
+
+
+def _scene_rows(scene: Any) -> Iterable[tuple[str, str]]:
+    for k, group in enumerate(scene.grains):
+        count = group.count if group.count is not None else None if group.positions is None else len(group.positions)
+        what = f"from {group.file}" if group.file is not None else f"{count:,}" if count is not None else ""
+        radius = "" if group.radius is None else f", radius {group.radius}"
+        yield f"grains {group.name or k}", f"{what}{radius}"
+    walls = [name for wall in scene.surfaces() if (name := getattr(wall, "name", None))]
+    yield "walls", ", ".join(walls) or "none"
+    yield "friction", f"{scene.friction:g}"
+    if scene.gravity is not None:
+        yield "gravity", f"{scene.gravity} m/s²"
+    if scene.cell is not None:
+        yield "cell", f"{scene.cell.lower} to {scene.cell.upper} m"
+    yield "time step", str(scene.run.dt or "auto")
+
+
+def _frame_rows(frame: Frame) -> Iterable[tuple[str, str]]:
+    yield "time", f"{frame.time:g} s, step {frame.step:,}"
+    if len(frame):
+        yield "radius", _range(float(frame.radius.min()), float(frame.radius.max()), "m")
+        yield "mass", quantity(float(frame.mass.sum()), "kg")
+    yield "walls", ", ".join(wall.name for wall in frame.walls) or "none"
+    if frame.has_contacts:
+        forces = int((frame.contacts.force != 0.0).any(axis=1).sum())
+        yield "contacts", f"{forces:,} carry a force, of {len(frame.contacts):,} candidates"
+    yield "kinetic energy", quantity(frame.figures["kinetic_energy"], "J")
