@@ -18,6 +18,7 @@ PARTS = {
     "view": "video",
     "live": "live view of a run",
     "formats": "GSD files, xarray",
+    "voronoi": "cells of grains and their packing fractions",
     "study": "studies on several workers, tables in Parquet",
     "cluster": "studies on SLURM, PBS and LSF",
 }
