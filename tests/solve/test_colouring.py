@@ -14,11 +14,14 @@ from rigidgrains.app import bench
 from rigidgrains.contacts.contacts import Contacts
 from rigidgrains.detect import pairs
 from rigidgrains.detect.candidates import find_candidates
-from rigidgrains.detect.colours import COLOURS, HUB, INNER, paint_list
+from rigidgrains.detect.colours import COLOURS, HUB, INNER
+from rigidgrains.detect.images import find_pairs
 from rigidgrains.detect.neighbours import Neighbours
+from rigidgrains.detect.paint import hash_of, paint
 from rigidgrains.model.bodies import Bodies
 from rigidgrains.reproduce.diffusion import decay
 from rigidgrains.runtime import threads as in_threads
+from rigidgrains.runtime.memory import Workspace
 from rigidgrains.runtime.threads import set_threads
 from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.solve.accelerated import AcceleratedSweeps
@@ -320,12 +323,59 @@ def test_tiles_have_the_bits_of_a_serial_sweep(tiled, threads, number, some):
 def test_pairs_for_which_a_tile_has_no_colour_left_go_to_the_last_list():
     """A grain that meets 32 others of its tile: a hub has more, and a tile has 31 colours."""
     grains, met = 40, INNER + 1
-    start = np.concatenate([[0], np.full(grains, met, np.int64)])
+    start = np.concatenate([[0], np.full(grains, met)]).astype(np.int32)
     partner, colour = np.arange(1, met + 1, dtype=np.int32), np.empty(met, np.int8)
+    image, names = np.zeros(met, np.int8), np.arange(grains)
     for tile, left in ((grains - 1, 1), (grains, 0)):
-        paint_list(start, partner, colour, np.empty(grains, np.int32), np.empty(grains, np.int64), tile)
+        paint(start, partner, image, names, tile, Workspace(), colour)
         assert (colour == COLOURS).sum() == left
         assert len(np.unique(colour)) == met
+
+
+def painted_in_rounds(pairs, names, tile):
+    """Colours of pairs across tiles as several processes or a GPU find them: all that come first at both at once."""
+    owner = np.repeat(np.arange(len(pairs.start) - 1), np.diff(pairs.start))
+    across = np.flatnonzero(owner // tile != pairs.partner // tile)
+    ends = np.column_stack([owner, pairs.partner])[across]
+    key = np.array([hash_of(*sorted(names[pair]), 0) for pair in ends])
+    colour, taken, left = {}, [set() for _ in names], np.arange(len(ends))
+    while len(left):
+        first = np.full(len(names), np.iinfo(np.int64).max)
+        for end in ends[left].T:
+            np.minimum.at(first, end, key[left])
+        wins = (first[ends[left]] == key[left, None]).all(axis=1)
+        assert wins.any()
+        for p in left[wins]:
+            i, j = ends[p]
+            free = next(k for k in range(INNER, COLOURS) if k not in taken[i] | taken[j])
+            taken[i].add(free)
+            taken[j].add(free)
+            colour[int(across[p])] = free
+        left = left[~wins]
+    return colour
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_colours_across_tiles_are_those_of_rounds_without_a_list(monkeypatch, threads, number):
+    """Whatever the order of the list, and whatever number the grains have in memory."""
+    in_small_tiles(monkeypatch)
+    threads(number)
+    bodies = bench.dense_bodies(400)
+    names = np.random.default_rng(4).permutation(bodies.count)
+    found = find_pairs(bodies.position, 1.1 * bodies.radius, None)
+    colour = found.painted(True, names, Workspace())
+    rounds = painted_in_rounds(found, names, 32)
+    assert 0.1 < len(rounds) / len(colour) < 0.9
+    assert {k: int(colour[k]) for k in rounds} == rounds
+
+
+def test_hashes_of_pairs_and_their_images_differ():
+    """Neighbours by number, as they are in memory; each bit is set in half of them."""
+    hashes = np.array([hash_of(a, a + b, image) for a in range(300) for b in range(30) for image in range(9)])
+    assert len(np.unique(hashes)) == len(hashes)
+    assert (hashes >= 0).all()
+    share = (hashes[:, None] >> np.arange(63) & 1).mean(axis=0)
+    assert np.abs(share - 0.5).max() < 6.0 * 0.5 / np.sqrt(len(hashes))
 
 
 @pytest.mark.parametrize("solver", [Sweeps(order="coloured", criterion=FixedSweeps(5)), AcceleratedSweeps()])

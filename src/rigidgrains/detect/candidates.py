@@ -93,7 +93,7 @@ def find_candidates(
     near = near_walls(bodies, neighbours, dt)
     speed = _relative_speeds(bodies, neighbours, near, dt, speed)
     margin = MARGIN * bodies.radii.least + bodies.reach
-    colour = neighbours.pairs.painted(coloured, neighbours.work)
+    colour = neighbours.pairs.painted(coloured, bodies.id, neighbours.work)
     pairs = _pick_pairs(bodies, neighbours.pairs, speed, margin, BLOW * dt, colour, COLOURS + 1 if coloured else 1)
     walls = choose(near, neighbours.walls, speed, margin, BLOW * dt, pairs.count)
     return Candidates(pairs, walls, near, neighbours.builds, coloured)

@@ -1,9 +1,9 @@
 """Graph colouring: contacts of one colour share no body that can move, so they may be updated at the same time.
 
-Listed pairs are painted when a list is made, and candidates inherit their colour: contact rows stand colour after
-colour, as a sweep by colours visits them. A wall that no force can move lists each grain once, so that its contacts are
-a colour of their own. Pistons, and grains with very many neighbours, would need a colour for each contact: theirs are
-swept one after another.
+Listed pairs are painted when a list is made, see paint.py, and candidates inherit their colour: contact rows stand
+colour after colour, as a sweep by colours visits them. A wall that no force can move lists each grain once, so that its
+contacts are a colour of their own. Pistons, and grains with very many neighbours, would need a colour for each contact:
+theirs are swept one after another.
 
 Many grains do not fit into the cache, and each colour would fetch them all anew. So they are cut into tiles, grains
 that follow each other in memory, and pairs within a tile have colours of their own. Those of different tiles share no
@@ -113,37 +113,11 @@ def with_contacts(start, alone, inner):
 
 
 @kernel
-def paint_list(start, partner, colour, met, taken, tile):
-    """Each pair of a list takes the first colour that neither of its grains has.
-
-    met, taken : (n,) pairs of each grain, and their colours as bits
-    tile       : grains in a tile; n if there are no tiles
-    """
-    inner = (np.int64(1) << INNER) - 1 if tile < start.size - 1 else np.int64(-1)
-    n = start.size - 1
-    for i in range(n):
-        met[i], taken[i] = 0, 0
-    for i in range(n):
-        met[i] += start[i + 1] - start[i]
-        for k in range(start[i], start[i + 1]):
-            met[partner[k]] += 1
-    for i in range(n):
-        for k in range(start[i], start[i + 1]):
-            j = partner[k]
-            if met[i] > HUB or met[j] > HUB:
-                colour[k] = COLOURS
-            else:
-                open_to = inner if i // tile == j // tile else ~inner
-                free = first_free((taken[i] | taken[j] | ~open_to) & ALL)
-                if free < COLOURS:  # else none is left
-                    taken[i] |= np.int64(1) << free
-                    taken[j] |= np.int64(1) << free
-                colour[k] = free
-
-
-@kernel
 def paint_contacts(among, pairs, movable, colour):
-    """The same for some contacts, walls included; returns the size of each colour. The last one is swept alone."""
+    """Each contact takes the first colour that neither of its bodies that move has; returns the size of each colour.
+
+    The last colour is swept alone.
+    """
     contacts = np.zeros(len(movable), np.int64)
     taken = np.zeros(len(movable), np.int64)
     size = np.zeros(COLOURS + 1, np.int64)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from ..runtime.compiled import kernel
 from ..runtime.memory import Workspace
 from ..runtime.threads import spread
-from .colours import MANY, paint_list
+from .colours import MANY
+from .paint import paint
 
 Index = NDArray[np.int32]
 
@@ -43,17 +44,16 @@ class PairList:
     colour: NDArray[np.int8] | None = None
     coloured: bool | None = None
 
-    def painted(self, coloured: bool, work: Workspace) -> NDArray[np.int8]:
-        """Colours such that pairs of one colour share no grain, see colours.py; all 0 if that is not wanted."""
+    def painted(self, coloured: bool, name: NDArray[np.int64], work: Workspace) -> NDArray[np.int8]:
+        """Colours such that pairs of one colour share no grain, see paint.py; all 0 if that is not wanted."""
         if self.colour is None or self.coloured != coloured:
             if self.colour is None:
                 self.colour = np.empty(len(self.partner), np.int8)
             self.coloured = coloured
             self.colour.fill(0)
             if coloured:
-                n = len(self.start) - 1
-                met, taken = work.take("member", n, kind=np.int32), work.take("key", n, kind=np.int64)
-                paint_list(self.start, self.partner, self.colour, met, taken, rows_in_tile(n))
+                tile = rows_in_tile(len(self.start) - 1)
+                paint(self.start, self.partner, self.image, name, tile, work, self.colour)
         return self.colour
 
     @classmethod
