@@ -321,6 +321,66 @@ def test_all_mistakes_are_told_at_once_with_their_places(tmp_path):
         assert place in text, (place, text)
 
 
+UNREADABLE = """
+dimension = 2
+[[grains]]
+name = "g"
+count = 10
+radius = 0.01
+region = [[0, 0], [1, 1]]
+[[plane]]
+name = "wonky"
+point = [0, 0]
+normal = [0, 1, "x"]
+[[plane]]
+name = "floor"
+point = [0, 0]
+normal = [0, 1]
+velocity = ["stage_time", 0]
+[[material]]
+name = "a"
+[[stage]]
+name = "one"
+until = 1
+plane.floor = { velocity = [0, 0, 1] }
+plane.wonky = { velocity = [0, 0] }
+[[stage]]
+name = "two"
+rest = "soon"
+plane.floor = { velocity = [0, 0, 1] }
+force = [{ grian = 1 }, { grains = "nobody", force = [0, 1] }, { grains = "g", index = 99, force = [1, 0] }]
+material.a = { density = 3 }
+[[stage]]
+name = "three"
+force = [{ grains = "nobody", force = [0, 1] }]
+[[stage]]
+name = "four"
+"""
+
+
+def test_mistakes_of_stages_are_told_although_other_tables_cannot_be_read(tmp_path):
+    """Also the same mistake again in a later stage, at its own place, and in tables whose neighbours are wrong."""
+    path = tmp_path / "scene.toml"
+    path.write_text(UNREADABLE)
+    with pytest.raises(rg.SceneError) as told:
+        rg.load_scene(path)
+    places = [(problem.place, problem.line) for problem in told.value.problems]
+    assert places == [
+        ("plane[0].normal", 11),
+        ("plane[1].velocity", 16),
+        ("stage[0].plane.floor.velocity", 22),
+        ("stage[1].rest", 26),
+        ("stage[1].plane.floor.velocity", 27),
+        ("stage[1].force[0].grains", 28),
+        ("stage[1].force[0].grian", 28),
+        ("stage[1].force[1].grains", 28),
+        ("stage[1].force[2].index", 28),
+        ("stage[1].material.a.density", 29),
+        ("stage[2].until", 30),
+        ("stage[2].force[0].grains", 32),
+    ]
+
+
 def test_the_scene_of_the_page_is_one(tmp_path):
     page = (ROOT / "docs" / "stages.md").read_text(encoding="utf-8")
     path = tmp_path / "scene.toml"

@@ -236,10 +236,10 @@ def test_a_trajectory_gives_its_scalars_to_a_new_scene(written):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ({"scalars": {"radius": 1.0}}, r"grains\[0\].scalars: 'radius' is what grains call something else"),
+        ({"scalars": {"radius": 1.0}}, r"grains\[0\].scalars.radius: 'radius' is what grains call something else"),
         ({"scalars": {"a b": 1.0}}, "'a b' is no name of a scalar"),
-        ({"scalars": {"dye": "x +"}}, "dye is no formula; write one in x, y, z, r, t"),
-        ({"scalars": {"dye": "q"}}, "dye has the unknown name 'q'; known are x, y, z, r, t"),
+        ({"scalars": {"dye": "x +"}}, r"scalars.dye: is no formula; write one in x, y, z, r, t"),
+        ({"scalars": {"dye": "q"}}, "scalars.dye: has the unknown name 'q'; known are x, y, z, r, t"),
         ({"scalars": {"dye": [1.0, 2.0]}}, "needs one value for each of the 4 grains"),
         ({"scalars": {"dye": "log(x - 1)"}}, r"grains\[0\].scalars.dye: formula .* is no real number"),
         ({"scalars": 3}, "must be a table of numbers, formulas or lists by name"),
@@ -256,6 +256,36 @@ def test_mistakes_have_place_value_and_remedy(words, message):
     grains = {"count": 4, "radius": 1e-3, "region": [[0, 0], [0.02, 0.02]], **words}
     with pytest.raises(rg.SceneError, match=message):
         rg.Scene(material=[{"name": "a"}], grains=[grains]).build()
+
+
+def test_all_mistakes_of_species_are_told_at_once():
+    words = {"count": 4, "radius": 1e-3, "region": [[0, 0], [0.02, 0.02]]}
+    given = {"dye": "x +", "ok": 1.0, "a b": 2.0, "unit": "kg"}
+    with pytest.raises(rg.SceneError) as told:
+        rg.Scene(
+            grains=[
+                {**words, "scalars": given, "material": {"glass": -1.0, "steel": "some"}},
+                {**words, "scalars": {"dye": "q"}, "density": {"values": [1, 2], "shares": [1, 1], "by": "volume"}},
+            ],
+            inflow=[{"name": "rain", "rate": 1.0, "radius": 1e-3, "region": words["region"], "scalars": {"mass": 1.0}}],
+        )
+    assert [problem.place for problem in told.value.problems] == [
+        *(f"grains[0].{key}" for key in ("material.glass", "material.steel")),
+        *(f"grains[0].scalars.{name}" for name in ("dye", "a b", "unit")),
+        "grains[1].density.by",
+        "grains[1].scalars.dye",
+        "inflow[0].scalars.mass",
+    ]
+
+
+def test_all_formulas_without_a_value_are_told_at_once():
+    """They are found in the places that grains have come to."""
+    words = {"count": 4, "radius": 1e-3, "region": [[0, 0], [0.02, 0.02]]}
+    one = {**words, "scalars": {"a": "log(x - 1)", "b": "1/(y - y)", "c": "x"}}
+    with pytest.raises(rg.SceneError) as told:
+        rg.Scene(grains=[one, {**words, "scalars": {"a": "sqrt(-r)"}}]).build()
+    places = [problem.place for problem in told.value.problems]
+    assert places == ["grains[0].scalars.a", "grains[0].scalars.b", "grains[1].scalars.a"]
 
 
 def test_values_of_scalars_are_checked():

@@ -28,22 +28,14 @@ class PlacedGroup:
     """Grains of one group, in their final order: positions, radii, start velocities and spins, densities, materials,
     scalars, and shapes if not round."""
 
-    def __init__(
-        self,
-        table: Grains,
-        drawn: Drawn,
-        dimension: int,
-        position: Array,
-        order: np.ndarray,
-        scalar_names: list[str],
-    ) -> None:
-        self.position = position
+    def __init__(self, table: Grains, drawn: Drawn, dimension: int, position: Array, order: np.ndarray) -> None:
+        self.position, self.order = position, order
         self.forms = None if drawn.forms is None else drawn.forms[order]
         self.radius = drawn.radius[order]
         self.velocity = table.velocities(dimension)[order]
         self.spin = table.spins(dimension)[order]
         self.density, self.material = drawn.density[order], drawn.material[order]
-        self.scalars = scalar_rows(scalar_names, table.all_scalars, position, self.radius, order)
+        self.scalars = np.zeros((len(order), 0))
 
     @property
     def bound(self) -> Array:
@@ -101,13 +93,22 @@ def place_groups(
                 raise SceneError(problem.inside(f"grains[{index}]") for problem in error.problems) from None
         places = _places(scene, batch, drawn, walls, cell, placed)
         for index, (position, order) in zip(batch, places):
-            table = scene.grains[index]
-            try:
-                group = PlacedGroup(table, drawn[index], scene.dimension, position, order, scalar_names)
-            except SceneError as error:
-                raise SceneError(problem.inside(f"grains[{index}]") for problem in error.problems) from None
-            placed[index] = group
-    return [placed[index] for index in range(len(scene.grains))]
+            placed[index] = PlacedGroup(scene.grains[index], drawn[index], scene.dimension, position, order)
+    groups = [placed[index] for index in range(len(scene.grains))]
+    give_scalars(groups, scene.grains, scalar_names)
+    return groups
+
+
+def give_scalars(groups: Sequence[PlacedGroup], tables: Sequence[Grains], names: list[str]) -> None:
+    """Scalars of grains in their places; all formulas without a value are told together."""
+    problems = []
+    for index, (group, table) in enumerate(zip(groups, tables)):
+        try:
+            group.scalars = scalar_rows(names, table.all_scalars, group.position, group.radius, group.order)
+        except SceneError as error:
+            problems += [problem.inside(f"grains[{index}]") for problem in error.problems]
+    if problems:
+        raise SceneError(problems)
 
 
 def batches(tables: Sequence[Grains]) -> list[list[int]]:

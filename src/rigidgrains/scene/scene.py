@@ -19,7 +19,7 @@ from .settings import Force, Material, Output, Pair, Run, Solver, Spring
 from .shape import Shape
 from .shape_conflicts import shape_conflicts
 from .stage import Stage
-from .stage_mistakes import stage_mistakes
+from .stage_mistakes import stage_mistakes, stage_mistakes_of_part
 from .streams import Inflow, Outlet
 from .values import Coefficient, Dimension, TimedVector
 from .values import dimension as read_dimension
@@ -115,6 +115,11 @@ class Scene(Section):
             for key, table in singles.items():
                 setattr(self, key, table)
             problems += stage_mistakes(self)
+        elif dimension is not None and lists.get("stage"):
+            own = {"dimension": dimension} | ({"gravity": self.gravity} if own_words_read else {})
+            settings = {key: table for key, table in singles.items() if table is not None}
+            lost = {key: unreadable_names(rows) for key, rows in lists.items()}
+            problems += stage_mistakes_of_part(Scene.model_construct(**own, **settings), partly, lost)
         if problems:
             raise SceneError(problems)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import numpy as np
 from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .grains import Grains
 
 Scalar = float | PlaceFunction | Array
+T = TypeVar("T")
 
 
 class Densities(Section):
@@ -63,7 +64,7 @@ def read_materials(value: Any) -> dict[str, float] | None:
         return {value: 1.0}
     if not isinstance(value, dict) or not value or not all(isinstance(name, str) and name for name in value):
         raise ValueError("must be the name of a material, or a table of shares such as { glass = 0.7, steel = 0.3 }")
-    return {name: positive(share) for name, share in value.items()}
+    return read_each(value, lambda name, share: positive(share))
 
 
 def read_scalars(value: Any) -> dict[str, Scalar] | None:
@@ -72,17 +73,25 @@ def read_scalars(value: Any) -> dict[str, Scalar] | None:
         return None
     if not isinstance(value, dict):
         raise ValueError("must be a table of numbers, formulas or lists by name, such as { dye = 1.0 }")
-    read: dict[str, Scalar] = {}
-    for name, one in value.items():
-        check_name(name)
+    return read_each(value, read_scalar)
+
+
+def read_each(table: dict[str, Any], read: Callable[[str, Any], T]) -> dict[str, T]:
+    """The values of a table by name; all that cannot be read are told together, each at its place."""
+    done: dict[str, T] = {}
+    problems: list[Problem] = []
+    for name, one in table.items():
         try:
-            read[name] = read_scalar(one)
+            done[name] = read(name, one)
         except ValueError as problem:
-            raise ValueError(f"{name} {problem}") from None
-    return read
+            problems.append(Problem(str(name), one, str(problem)))
+    if problems:
+        raise SceneError(problems)
+    return done
 
 
-def read_scalar(value: Any) -> Scalar:
+def read_scalar(name: str, value: Any) -> Scalar:
+    check_name(name)
     if isinstance(value, PlaceFunction):
         return value
     if isinstance(value, str):
@@ -162,14 +171,15 @@ def scalar_rows(
     names: list[str], scalars: dict[str, Scalar] | None, position: Array, radius: Array, order: np.ndarray
 ) -> Array:
     """(n, k) of a group in its final order; NaN of scalars that it does not have. Lists are in the order as given."""
-    rows = np.full((len(radius), len(names)), np.nan)
+    rows, problems = np.full((len(radius), len(names)), np.nan), []
     for name, value in (scalars or {}).items():
-        place = f"scalars.{name}"
         if isinstance(value, PlaceFunction):
             try:
                 rows[:, names.index(name)] = value.values(position, radius)
             except NoValue as problem:
-                raise SceneError([Problem(place, ABSENT, f"{problem}; take another formula")]) from None
+                problems.append(Problem(f"scalars.{name}", ABSENT, f"{problem}; take another formula"))
         else:
             rows[:, names.index(name)] = value if np.ndim(value) == 0 else value[order]  # type: ignore[index]
+    if problems:
+        raise SceneError(problems)
     return rows

@@ -25,7 +25,10 @@ def read_rest(value: Any) -> float | bool:
     """True for the usual bound, or one of one's own."""
     if isinstance(value, bool):
         return value
-    return positive(value)
+    try:
+        return positive(value)
+    except ValueError:
+        raise ValueError("must be true, or the inertial number that is rest, greater than zero") from None
 
 
 def read_words(value: Any) -> dict[str, dict[str, Any]]:

@@ -3,41 +3,65 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from .cell import conflicts, flow_conflicts, tensions
 from .errors import ABSENT, Problem
 from .references import unknown_names
-from .stage_tables import MOTION, in_stages, staged_outside
+from .stage import BY_NAME
+from .stage_tables import MOTION, in_stages, readable_forces, staged_outside
 
 if TYPE_CHECKING:
     from .scene import Scene
+    from .stage import Stage
 
 TABLE = re.compile(r"(\w+)\[(\d+)\](.*)")
 
 
-def stage_mistakes(scene: Scene) -> Iterator[Problem]:
-    """What is wrong with the stages of a scene whose own tables are read."""
+Names = Mapping[str, set[str]]
+
+
+def stage_mistakes_of_part(scene: Scene, tables: Mapping[str, Sequence[Any]], lost: Names) -> Iterator[Problem]:
+    """What is wrong with the stages of a scene of which some tables cannot be read, or only in part.
+
+    scene : without its tables; tables : those of each kind, None where nothing can be read; lost : names of those that
+            are not read, or not whole
+    """
+    numbers = {key: [k for k, table in enumerate(rows) if table is not None] for key, rows in tables.items()}
+    for key, rows in tables.items():
+        setattr(scene, key, [rows[k] for k in numbers[key]])
+    for problem in stage_mistakes(scene, lost):
+        if found := TABLE.fullmatch(problem.place):
+            key, number, rest = found.groups()
+            problem = replace(problem, place=f"{key}[{numbers[key][int(number)]}]{rest}")
+        yield problem
+
+
+def stage_mistakes(scene: Scene, lost: Names | None = None) -> Iterator[Problem]:
+    """What is wrong with the stages of a scene whose own tables are read; lost : names of those that are not."""
+    lost = lost or {}
     yield from staged_outside(scene, scene.tables())
     if not scene.stage:
         return
     for index, stage in enumerate(scene.stage[:-1]):
-        if not stage.ends and not stage.rest and stage.when is None:  # those need a limit, and are told so
+        endless = not stage.ends and not stage.rest and stage.when is None  # those need a limit, and are told so
+        if endless and stage.name not in lost.get("stage", ()):
             message = "missing; give until, rest or when: only the last stage may go on to the end of the run"
             yield Problem(f"stage[{index}].until", ABSENT, message)
-    known = {str(problem) for problem in _mistakes(scene)}
-    for index, (then, wrong) in enumerate(in_stages(scene)):
+    known = {str(problem) for problem in _mistakes(scene, lost)}
+    for index, (then, wrong) in enumerate(in_stages(scene, lost)):
         yield from wrong
         yield from _times(scene, index)
-        for problem in _mistakes(then):
-            if str(problem) not in known:
+        for problem in _mistakes(then, lost):
+            if str(problem) not in known or _says(scene.stage[index], then, problem):
                 known.add(str(problem))
                 yield _placed(problem, then, index)
     yield from _flows(scene)
 
 
-def _mistakes(scene: Scene) -> Iterator[Problem]:
+def _mistakes(scene: Scene, lost: Names) -> Iterator[Problem]:
     """Mistakes of a scene that words of a stage can bring."""
     tables = {key: rows for key, rows in scene.tables().items() if key != "stage"}
     for key in ("plane", "cylinder", "cone", "piston", "motion", "material", "force"):
@@ -45,9 +69,20 @@ def _mistakes(scene: Scene) -> Iterator[Problem]:
             yield from (problem.inside(f"{key}[{index}]") for problem in table.mistakes(scene.dimension))
     if scene.cell is not None:
         yield from (problem.inside("cell") for problem in scene.cell.mistakes(scene.dimension))
-    yield from unknown_names(tables | {"stage": scene.stage}, {})
+    yield from unknown_names(tables | {"stage": scene.stage}, lost)
     yield from conflicts(scene.cell, tables, scene.gravity, scene.dimension)
     yield from tensions(scene.cell, tables)
+
+
+def _says(stage: Stage, scene: Scene, problem: Problem) -> bool:
+    """Whether the word that is wrong is one of this stage, rather than of the scene or a stage before."""
+    key, number, rest = found.groups() if (found := TABLE.fullmatch(problem.place)) else ("cell", "0", problem.place)
+    if key == "force":
+        return stage.force is not None
+    words = stage.cell if key == "cell" else {}
+    if key in BY_NAME:
+        words = getattr(stage, key).get(scene.tables()[key][int(number)].name, {})
+    return any(word in words for word in rest.split("."))
 
 
 def _placed(problem: Problem, scene: Scene, index: int) -> Problem:
@@ -55,7 +90,10 @@ def _placed(problem: Problem, scene: Scene, index: int) -> Problem:
     place = f"stage[{index}]"
     if found := TABLE.fullmatch(problem.place):
         key, number, rest = found.groups()
-        name = f"[{number}]" if key == "force" else f".{scene.tables()[key][int(number)].name}"
+        if key == "force":
+            name = f"[{list(readable_forces(scene.stage[index].force, []))[int(number)]}]"
+        else:
+            name = f".{scene.tables()[key][int(number)].name}"
         return Problem(f"{place}.{key}{name}{rest}", problem.value, problem.message)
     return Problem(f"{place}.{problem.place}", problem.value, problem.message)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..model.time_functions import is_staged
@@ -21,16 +21,21 @@ CELL = ("rate", "stress", "pressure", "shape", "inertia")
 AREA = {"between", "area"}
 
 
-def in_stages(scene: Scene) -> list[tuple[Scene, list[Problem]]]:
-    """For each stage the scene as it is then, as far as it can be read, and mistakes in what the stage changes."""
+def in_stages(scene: Scene, lost: Mapping[str, set[str]] | None = None) -> list[tuple[Scene, list[Problem]]]:
+    """For each stage the scene as it is then, as far as it can be read, and mistakes in what the stage changes.
+
+    lost : names of tables that cannot be read
+    """
     found, now = [], scene
     for index, stage in enumerate(scene.stage):
-        now, problems = changed(now, scene, stage)
+        now, problems = changed(now, scene, stage, lost or {})
         found.append((now, [problem.inside(f"stage[{index}]") for problem in problems]))
     return found
 
 
-def changed(now: Scene, first: Scene, stage: Stage) -> tuple[Scene, list[Problem]]:
+def changed(
+    now: Scene, first: Scene, stage: Stage, lost: Mapping[str, set[str]]
+) -> tuple[Scene, list[Problem]]:
     """The scene with the words of a stage; first : as it began, for what comes back."""
     update: dict[str, Any] = {}
     problems: list[Problem] = []
@@ -39,6 +44,8 @@ def changed(now: Scene, first: Scene, stage: Stage) -> tuple[Scene, list[Problem
         names = [table.name for table in tables]
         for name, words in getattr(stage, key).items():
             place = f"{key}.{name}"
+            if name in lost.get(key, ()):
+                continue
             if name not in names:
                 hint = suggestion(name, names) or f"; known are {', '.join(names) or 'none'}"
                 problems.append(Problem(place, ABSENT, f"no [[{key}]] has this name{hint}"))
@@ -53,19 +60,22 @@ def changed(now: Scene, first: Scene, stage: Stage) -> tuple[Scene, list[Problem
         assert now.cell is not None
         update["cell"] = _table("cell", now.cell, first.cell or now.cell, stage.cell, "cell", problems)
     if stage.force is not None:
-        update["force"] = list(_forces(stage.force, problems))
+        update["force"] = list(readable_forces(stage.force, problems).values())
     for key in ("gravity", "friction"):
         if getattr(stage, key) is not None:
             update[key] = getattr(stage, key)
     return now.model_copy(update=update), problems
 
 
-def _forces(tables: list[Any], problems: list[Problem]) -> Iterator[Force]:
-    for k, words in enumerate(tables):
+def readable_forces(tables: list[Any] | None, problems: list[Problem]) -> dict[int, Force]:
+    """Those of the forces of a stage that can be read, by their numbers."""
+    read = {}
+    for k, words in enumerate(tables or ()):
         try:
-            yield Force(**words)
+            read[k] = Force(**words)
         except SceneError as error:
             problems += [problem.inside(f"force[{k}]") for problem in error.problems]
+    return read
 
 
 def _table(key: str, now: Section, first: Section, words: dict[str, Any], place: str, problems: list[Problem]) -> Any:
@@ -90,7 +100,7 @@ def allowed_words(key: str, table: Section) -> list[str]:
     """Words of a table that a stage may change."""
     fields = type(table).model_fields
     if key == "material":
-        return [word for word in fields if word != "name"]
+        return [word for word in fields if word not in ("name", "density")]
     if key == "cell":
         return list(CELL)
     return [word for word in fields if word in (*MOTION, *LOADED, *SURFACE)]
