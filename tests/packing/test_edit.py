@@ -80,6 +80,7 @@ def test_every_force_finds_its_contact(saved, tmp_path):
     for copies in ((1, 1), (2, 1)):
         path = Packing(saved).replicate(*copies).save(tmp_path / f"{copies[0]}.vtkhdf")
         made = rg.Scene(dimension=2, friction=0.5, cell={**CELL, "upper": (0.03 * copies[0], 0.06)})
+        made.add_material("glass", friction=0.3)
         for name in ("beads", "sand"):
             made.add_grains(file=str(path), group=name)
         made.add_plane("floor", point=(0, 0), normal=(0, 1))

@@ -10,6 +10,7 @@ import pytest
 import rigidgrains as rg
 from rigidgrains.formats.export import export
 from rigidgrains.formats.state import read_state
+from rigidgrains.scene.start import start_scene
 from rigidgrains.simulation import sorting
 from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.trajectory.checkpoint import pack
@@ -222,7 +223,7 @@ def test_exports_have_species(written, tmp_path):
 
 def test_a_trajectory_gives_its_scalars_to_a_new_scene(written):
     frame = rg.Trajectory(written)[-1]
-    scene = rg.Scene(dimension=2)
+    scene = rg.Scene(dimension=2, material=[{"name": "light"}, {"name": "heavy"}])
     scene.add_grains(file=str(written), scalars={"label": 3.0, "new": "y"})
     bodies = scene.build()
     names = dict(zip(bodies.scalar_names, bodies.scalars.T))
@@ -231,6 +232,60 @@ def test_a_trajectory_gives_its_scalars_to_a_new_scene(written):
     assert (names["label"] == 3.0).all()
     assert names["new"].tolist() == bodies.position[:, 1].tolist()
     assert read_state(written).scalars.keys() == {"dye", "label", "entered"}
+
+
+def materials_of(bodies, ids):
+    """Name of the material of each grain, by its number."""
+    return {int(i): bodies.material_names[k] for i, k in zip(ids, bodies.material)}
+
+
+def test_grains_of_a_trajectory_keep_their_materials(written):
+    """By name, in one group of both; the scene says what they are, in whatever order."""
+    frame = rg.Trajectory(written)[-1]
+    there = {int(i): frame.names.materials[k] for i, k in zip(frame.id, frame.material)}
+    assert set(there.values()) == {"light", "heavy"}
+    materials = [{"name": "heavy", "friction": 0.7}, {"name": "light", "friction": 0.1}, {"name": "steel"}]
+    scene = rg.Scene(dimension=2, friction=0.4, material=materials)
+    scene.add_grains(file=str(written))
+    scene.add_plane("floor", point=[0, -1], normal=[0, 1], material="heavy", friction=0.0)
+    bodies = scene.build()
+    assert materials_of(bodies, np.sort(frame.id)) == there
+    assert bodies.mass == pytest.approx(frame.mass[np.argsort(frame.id)], rel=1e-12)
+    heavy, light = (bodies.material_names.index(name) for name in ("heavy", "light"))
+    assert [bodies.friction[heavy, heavy], bodies.friction[light, light]] == [0.7, 0.1]
+    steel = rg.Scene(dimension=2, material=materials)
+    steel.add_grains(file=str(written), material="steel")
+    assert set(materials_of(steel.build(), frame.id).values()) == {"steel"}
+    bed = rg.Scene(dimension=2, material=materials)
+    bed.add_grains(file=str(written), group="bed")
+    some = np.sort(frame.id[frame.group == 0])
+    assert materials_of(bed.build(), some) == {int(i): there[int(i)] for i in some}
+
+
+def test_materials_of_a_file_that_the_scene_does_not_have_are_told(written):
+    with pytest.raises(rg.SceneError) as told:
+        rg.Scene(grains=[{"file": str(written)}], material=[{"name": "light"}])
+    (problem,) = told.value.problems
+    assert problem.place == "grains[0].file"
+    assert "the material 'heavy'; add a [[material]] of this name, or give the group one" in problem.message
+
+
+def test_an_import_has_materials_and_pairs_of_the_file(tmp_path):
+    """Also of a group that has several, and where walls have a friction of their own."""
+    scene = hopper()
+    scene.add_pair(materials=["light", "heavy"], friction=0.05)
+    scene.add_pair(materials=["default", "heavy"], friction=0.6)
+    scene.add_plane("back", point=[-1, 0], normal=[1, 0], material="heavy", friction=0.0)
+    simulation = Simulation(scene)
+    simulation.observe(rg.TrajectoryWriter(tmp_path / "run.vtkhdf"), every=5)
+    simulation.run(steps=5)
+    start_scene(tmp_path / "run.vtkhdf", tmp_path / "next.toml")
+    bodies, old = rg.load_scene(tmp_path / "next.toml").build(), simulation.bodies
+    assert list(bodies.groups) == ["bed"]
+    assert materials_of(bodies, range(40)) == materials_of(old, old.id)
+    rows, before = ([names.index(name) for name in ("default", "light", "heavy")]
+                    for names in (bodies.material_names, old.material_names))  # fmt: skip
+    assert np.array_equal(bodies.friction[np.ix_(rows, rows)], old.friction[np.ix_(before, before)])
 
 
 @pytest.mark.parametrize(

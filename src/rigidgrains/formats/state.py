@@ -52,7 +52,7 @@ class State:
                 (n, 4) unit quaternions; None where all are round
     scalars : (n,) numbers of the user by name
     group : (n,) number of each grain's group in `groups`, -1 of none; only of trajectories
-    material : (n,) row of each grain in `friction` (k, k), of these names; only where a packing knows them
+    material : (n,) row of each grain in `friction` (k, k), whose rows have the names `materials`; only of trajectories
     forces : of contacts, by the ids of the file
     """
 
@@ -85,6 +85,11 @@ class State:
         some = self.group == self.groups.index(name)
         rows = {one: array[some] for one in ROWS if (array := getattr(self, one)) is not None}
         return replace(self, **rows, scalars={one: values[some] for one, values in self.scalars.items()})
+
+    @property
+    def material_names(self) -> list[str | None]:
+        """Of the materials that grains are of; None stands for one that the file does not know."""
+        return [None] if self.material is None else [self.materials[k] for k in np.unique(self.material)]
 
     @property
     def bound(self) -> Array:

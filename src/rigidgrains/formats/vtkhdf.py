@@ -56,7 +56,7 @@ def groups_of(frame: Frame) -> dict[str, Any]:
     if frame.group is not None and frame.names.groups:
         words |= {"groups": tuple(frame.names.groups), "group": np.array(frame.group)}
     names = frame.names.materials
-    if len(set(names)) == len(names) == len(frame.friction):
+    if len(names) == len(frame.friction):
         words |= {"materials": tuple(names), "material": np.array(frame.material), "friction": np.array(frame.friction)}
     return words
 

@@ -30,7 +30,7 @@ class FrictionTable:
         """later : the scene as it is in stages, whose walls may have a friction of their own."""
         self.rows: dict[tuple[str, float | None], int] = {(DEFAULT, None): 0}
         users = [(wall.material, wall.friction) for one in (scene, *later) for wall in one.surfaces()]
-        users += [(name, None) for grains in scene.grains for name in grains.material or (None,)]
+        users += [(name, None) for grains in scene.grains for name in grains.materials]
         users += [(inflow.material, None) for inflow in scene.inflow]
         for material, own in users:
             self.rows.setdefault((material or DEFAULT, own), len(self.rows))
@@ -49,8 +49,8 @@ class FrictionTable:
 
     @property
     def names(self) -> list[str]:
-        """Of the materials of the rows; walls of one material may have several."""
-        return [name for name, _ in self.rows]
+        """Of the rows: each has a name of its own, also those of walls of one material with frictions of their own."""
+        return [name if own is None else f"{name} (friction {own!r})" for name, own in self.rows]
 
     def density(self, material: str | None) -> float:
         """kg/m^3 of grains of a material that give none of their own."""

@@ -155,6 +155,14 @@ class Grains(Section):
         """Those that are given, and those of the file under other names."""
         return (self.state.scalars if self.file is not None else {}) | (self.scalars or {})
 
+    @property
+    def materials(self) -> list[str | None]:
+        """Names of the materials that there are in the group: those given, or those that grains have in the file."""
+        if self.material is None and self.file is not None:
+            with suppress(ValueError):  # `mistakes` tells what is wrong with it
+                return self.state.material_names
+        return [None] if self.material is None else list(self.material)
+
     def mistakes(self, dimension: int) -> Iterator[Problem]:
         if self.file is not None:
             yield from self.file_mistakes(dimension)

@@ -59,10 +59,13 @@ class Drawn:
         )
         self.rng, apart = np.random.default_rng(own), np.random.default_rng(own.spawn(1)[0])
         self.radius, self.forms = sizes_and_shapes(index, table, scene.dimension, shapes, self.rng)
-        names = table.material or {None: 1.0}
-        often = whole_shares(np.array(list(names.values())), table.number)
-        kind = np.repeat(np.arange(len(names)), often)
-        kind = apart.permutation(kind) if len(names) > 1 else kind
+        names = table.materials
+        often = whole_shares(np.array(list((table.material or {None: 1.0}).values())), table.number)
+        kind = np.repeat(np.arange(len(often)), often)
+        kind = apart.permutation(kind) if len(often) > 1 else kind
+        of_file = None if table.file is None or table.material is not None else table.state.material
+        if of_file is not None:
+            kind = np.unique(of_file, return_inverse=True)[1]
         self.material = np.array([friction.row(name) for name in names], np.int32)[kind]
         otherwise = np.array([friction.density(name) for name in names])[kind]
         self.density = table.densities(scene.dimension, otherwise, apart)

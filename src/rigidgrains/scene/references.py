@@ -74,6 +74,7 @@ def unknown_names(tables: Tables, unreadable: Mapping[str, set[str]]) -> Iterato
                     suggestion(name, materials) or f"; add a [[material]] of this name; known are {listed(materials)}"
                 )
                 yield Problem(f"{key}[{index}].{field}", name, "unknown material" + hint)
+    yield from materials_of_files(tables, materials)
     yield from unknown_shapes(tables, unreadable)
     yield from lost_streams(tables, unreadable)
     yield from lost_sides(tables, unreadable)
@@ -109,6 +110,17 @@ def unknown_colour(tables: Tables, output: Any) -> Iterator[Problem]:
 def _has_file(tables: Tables) -> bool:
     """True if grains come from a file, which may bring scalars along."""
     return any(table.file is not None for _, _, table in present(tables, "grains"))
+
+
+def materials_of_files(tables: Tables, known: set[str]) -> Iterator[Problem]:
+    """Grains of a file that are of a material of which the scene has no table."""
+    for key, index, table in present(tables, "grains"):
+        if table.file is None or table.material is not None:
+            continue
+        for name in table.materials:
+            if name is not None and name not in known:
+                message = f"has grains of the material '{name}'; add a [[material]] of this name, or give the group one"
+                yield Problem(f"{key}[{index}].file", table.file, message)
 
 
 def _materials(given: Any) -> Iterable[str | None]:

@@ -116,7 +116,7 @@ class Scene(Section):
                 setattr(self, key, table)
             problems += stage_mistakes(self)
         elif dimension is not None and lists.get("stage"):
-            own = {"dimension": dimension} | ({"gravity": self.gravity} if own_words_read else {})
+            own: dict[str, Any] = {"dimension": dimension} | ({"gravity": self.gravity} if own_words_read else {})
             settings = {key: table for key, table in singles.items() if table is not None}
             lost = {key: unreadable_names(rows) for key, rows in lists.items()}
             problems += stage_mistakes_of_part(Scene.model_construct(**own, **settings), partly, lost)

@@ -33,9 +33,7 @@ def in_stages(scene: Scene, lost: Mapping[str, set[str]] | None = None) -> list[
     return found
 
 
-def changed(
-    now: Scene, first: Scene, stage: Stage, lost: Mapping[str, set[str]]
-) -> tuple[Scene, list[Problem]]:
+def changed(now: Scene, first: Scene, stage: Stage, lost: Mapping[str, set[str]]) -> tuple[Scene, list[Problem]]:
     """The scene with the words of a stage; first : as it began, for what comes back."""
     update: dict[str, Any] = {}
     problems: list[Problem] = []

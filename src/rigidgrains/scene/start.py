@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 from pathlib import Path
@@ -44,7 +45,9 @@ def start_scene(
     grains = {key: value for key, value in words.items() if value is not None}
     dimension = dimension or state.dimension
     cell = {} if state.cell is None else {"cell": scene_words(state.cell, dimension, *extent(state))}
-    Scene(dimension=dimension, grains=[{"file": str(source), **grains}], **cell).build()  # what is wrong is told now
+    materials = [{"name": name} for name in own_materials(state)]
+    scene = Scene(dimension=dimension, grains=[{"file": str(source), **grains}], material=materials, **cell)
+    scene.build()  # what is wrong is told now
     with Draft(output, source, force=force) as draft:
         text = scene_text(state, dimension, relative(source, output.parent), grains)
         draft.path(output).write_text(text, encoding="utf-8")
@@ -78,38 +81,35 @@ def scene_text(state: State, dimension: int, file: str, grains: dict[str, float]
 
 def groups_text(state: State) -> list[str]:
     """Keys of a table for each group; of one for all grains where the file knows no groups, or not of all grains."""
-    own = () if state.group is None or (state.group < 0).any() else np.unique(state.group)
-    if len(own) < 2:
-        return [_material_of(state, np.ones(len(state.radius), bool))]
-    texts = []
-    for k in own:
-        name = state.groups[k]
-        named = "" if "[" in name else f"name = {quoted(name)}\n"  # those called by their place have no name
-        assert state.group is not None
-        texts.append(f"{named}group = {quoted(name)}\n{_material_of(state, state.group == k)}")
-    return texts
+    if state.group is None or (state.group < 0).any():
+        return [""]
+    names = [state.groups[k] for k in np.unique(state.group)]
+    named = ["" if "[" in name else f"name = {quoted(name)}\n" for name in names]  # some are called by their place
+    return named if len(names) == 1 else [f"{own}group = {quoted(name)}\n" for own, name in zip(named, names)]
 
 
-def _material_of(state: State, some: np.ndarray) -> str:
-    """The material of some grains, if it is one with a name."""
-    found = np.zeros(0, np.int64) if state.material is None else np.unique(state.material[some])
-    name = state.materials[found[0]] if len(found) == 1 else DEFAULT
-    return "" if name == DEFAULT else f"material = {quoted(name)}\n"
+def own_materials(state: State) -> list[str]:
+    """Names of the materials that grains keep from the file, besides the default one."""
+    return [name for name in state.material_names if name not in (None, DEFAULT)]
 
 
 def materials_text(state: State) -> tuple[float, str]:
     """Friction of the scene, and the tables of materials and pairs that differ from it."""
     if state.friction is None or state.material is None:
         return 0.5, ""
-    names, table = state.materials, state.friction
-    usual = float(table[names.index(DEFAULT), names.index(DEFAULT)] if DEFAULT in names else table[0, 0])
-    used = [k for k in np.unique(state.material) if names[k] != DEFAULT]
-    text = "".join(f"[[material]]\nname = {quoted(names[k])}\nfriction = {float(table[k, k])!r}\n\n" for k in used)
-    for i, k in enumerate(used):
-        for m in used[i + 1 :]:
-            text += (
-                f"[[pair]]\nmaterials = [{quoted(names[k])}, {quoted(names[m])}]\nfriction = {float(table[k, m])!r}\n\n"
-            )
+    rows = np.unique(state.material).tolist()
+    if DEFAULT in state.materials:  # walls are of it
+        rows = list(dict.fromkeys([state.materials.index(DEFAULT), *rows]))
+    names, table = [state.materials[k] for k in rows], state.friction[np.ix_(rows, rows)].tolist()
+    row = names.index(DEFAULT) if DEFAULT in names else 0
+    usual, text = table[row][row], ""
+    for k, name in enumerate(names):
+        if name != DEFAULT:
+            text += f"[[material]]\nname = {quoted(name)}\nfriction = {table[k][k]!r}\n\n"
+    for i, k in itertools.combinations(range(len(names)), 2):
+        if table[i][k] != usual:
+            pair = f"[{quoted(names[i])}, {quoted(names[k])}]"
+            text += f"[[pair]]\nmaterials = {pair}\nfriction = {table[i][k]!r}\n\n"
     return usual, text
 
 
