@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import math
 
 import numpy as np
 import pytest
+from rich.console import Console
 from support import ROOT
 
 import rigidgrains as rg
 from rigidgrains import certificate
-from rigidgrains.app.about import scene_facts
+from rigidgrains.app.about import scene_facts, trajectory_facts
+from rigidgrains.observe.progress import Progress
 from rigidgrains.simulation.rest import inertial_number
 from rigidgrains.simulation.sorting import renumber
 
@@ -388,8 +391,54 @@ def test_the_scene_of_the_page_is_one(tmp_path):
     scene = rg.load_scene(path, to_run=True)
     assert [stage.name for stage in scene.stage] == ["compress", "strain"]
     told = dict(scene_facts(path))
-    assert told["stage compress"] == "until at rest, 10 s at most"
+    assert told["stage compress"] == "until at rest, inertial number below 0.001, 10 s at most"
     assert told["stage strain"] == "for 5 s; top: velocity = 0.2*min(1, stage_time/0.1); friction = 0.5"
+
+
+def test_stages_over_under_way_and_to_come_are_told(tmp_path):
+    """By the report, by the file of a run that was not finished, and of one that is."""
+    path = tmp_path / "run.vtkhdf"
+    scene = resting()
+    scene.add_stage("wait", until=0.1)
+    scene.add_stage("press", when={"column": "kinetic_energy", "rising": 2.0}, limit=0.2)
+    scene.add_stage("on", rest=1e-4, limit=0.05)
+    simulation = rg.Simulation(scene).observe(rg.TrajectoryWriter(path, history=rg.History()), every=1)
+    report = simulation.run(until=0.15)
+    wait = "to t = 0.1 s, 10 steps: 0.1 s have passed"
+    press = "under way since t = 0.1 s, until kinetic_energy rises to 2, 0.2 s at most"
+    on = "to come, until at rest, inertial number below 0.0001, 0.05 s at most"
+    assert report.stages_left == [("press", press), ("on", on)]
+    assert [line.split(None, 2)[2] for line in str(report).splitlines() if line.startswith("stage")] == [
+        wait, press, on,
+    ]  # fmt: skip
+    told = dict(trajectory_facts(path))
+    assert [told[f"stage {name}"] for name in ("wait", "press", "on")] == [wait, press, on]
+    simulation.run()
+    assert simulation.report().stages_left == []
+    told = dict(trajectory_facts(path))
+    assert told["stage press"].startswith("to t = 0.3 s, 20 steps: after 0.2 s kinetic_energy is")
+    assert told["stage on"].startswith("to t = 0.3")
+
+
+def test_progress_tells_the_stage_and_counts_on_those_that_are_left():
+    """The share is that of the time that all stages take at most, and grows when one ends before its limit."""
+    seen = []
+
+    class Watched(Progress):
+        def look(self, simulation):
+            super().look(simulation)
+            seen.append((self._bar.share, self._bar.line()))
+
+    scene = resting()
+    scene.add_stage("settle", rest=True, limit=10.0)
+    scene.add_stage("on", until=0.1)
+    simulation = rg.Simulation(scene).observe(Watched(Console(file=io.StringIO())))
+    settled = simulation.run().stages[0]["steps"]
+    assert seen[0][0] == pytest.approx(1 / 1012)  # 10.1 s, and a step for each stage
+    assert "stage 1 of 2, settle" in seen[0][1]
+    assert "stage 2 of 2, on" in seen[settled][1]
+    assert seen[settled][0] == pytest.approx((settled + 1) / (settled + 11))
+    assert seen[-1][0] == 1.0
 
 
 def test_a_column_that_the_history_does_not_have_is_refused():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import tomllib
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,7 +56,7 @@ def scene_facts(path: Path) -> Rows:
         ("walls", ", ".join(wall.name for wall in bodies.all_walls) or "none"),
         *([] if bodies.cell is None else [("cell", _cell(bodies.cell))]),
         *((f"spring {one.name}", f"{one.stiffness:g} N/m on {one.grains}") for one in scene.spring),
-        *stages(scene),
+        *stages(scene, None if bodies.events is None else bodies.events.stages),
         *((f"into {flow.name}", _flow(flow)) for flow in scene.inflow),
         *((f"out of {one.name}", f"back into {one.recycle}" if one.recycle else "gone") for one in scene.outlet),
         ("friction", ", ".join(f"{mu:g}" for mu in np.unique(bodies.friction))),
@@ -85,7 +86,7 @@ def trajectory_facts(path: Path) -> Rows:
     from ..simulation.stage_end import stage_rows
     from ..trajectory.errors import reading
     from ..trajectory.reader import Trajectory
-    from ..trajectory.resume import checkpoint_of
+    from ..trajectory.resume import checkpoint_of, stages_of
     from ..trajectory.texts import PACKING
 
     with Trajectory(path) as trajectory, reading(path):
@@ -119,11 +120,12 @@ def trajectory_facts(path: Path) -> Rows:
                 checkpoint_of(path) or f"none: {'a packing to start from' if packed else 'the run cannot be resumed'}",
             ),
         ]
+        if (stages := stages_of(path)) is not None:
+            rows += stage_rows([asdict(one) for one in stages.past], stages.to_come())
         rows.append(("certificate", f"of the last frame: {_certificate(last, path)}"))
         if report := trajectory.report:
             rows += outcome(report)
             rows.append(("rigidity", str(report["rigidity"]["verdict"])))
-            rows += stage_rows(report.get("stages", []))
             rows += [("stopped", str(report["stopped"]))] * bool(report["stopped"])
             rows += [("warning", text) for text in report["warnings"]]
         elif not packed:

@@ -38,6 +38,18 @@ class Stage:
         """s, of the stage, at which it ends at the latest; infinite for a last stage without an end."""
         return min(self.until, self.limit)
 
+    @property
+    def end_in_words(self) -> str:
+        """When it ends, for people."""
+        limit = f", {self.limit:g} s at most" if math.isfinite(self.limit) else ""
+        if math.isfinite(self.until):
+            return f"for {self.until:g} s"
+        if self.rest is not None:
+            return f"until at rest, inertial number below {self.rest:g}{limit}"
+        if self.column:
+            return f"until {self.column} {'rises' if self.rising else 'falls'} to {self.bound:g}{limit}"
+        return "to the end of the run"
+
     def words(self) -> dict[str, Any]:
         """As plain words and numbers, exact."""
         own = {name: value for name, value in vars(self).items() if name != "change"}
@@ -103,6 +115,18 @@ class Stages:
         """s, that the stage under way and those after it take at most, each up to a step (s) longer than it is said."""
         passed = 0.0 if self.ended or self.number < 0 else time - self.begun
         return sum(stage.latest + dt for stage in self.stages[len(self.past) :]) - passed
+
+    @property
+    def where(self) -> str:
+        """Which stage is under way, for people."""
+        return f"stage {max(self.number, 0) + 1} of {len(self.stages)}, {self.now.name}"
+
+    def to_come(self) -> list[tuple[str, str]]:
+        """Names of the stage under way and of those after it, and when they end, in words."""
+        told = [(stage.name, f"to come, {stage.end_in_words}") for stage in self.stages[len(self.past) :]]
+        if told and self.number >= 0 and not self.ended:
+            told[0] = self.now.name, f"under way since t = {self.begun:g} s, {self.now.end_in_words}"
+        return told
 
     @property
     def have_walls(self) -> bool:

@@ -35,16 +35,24 @@ class Progress(Observer):
     def look(self, simulation: Simulation) -> None:
         self._measure(simulation)
         done, steps, share = simulation.steps - self._first[0], self._steps, 1.0
-        if math.isfinite(simulation.until):  # how many steps dt = "auto" will take is only known at the end
-            steps = done + math.ceil(max(0.0, simulation.until - simulation.time) / simulation.dt - 1e-9)
-            whole = simulation.until - self._first[1]
-            share = (simulation.time - self._first[1]) / whole if whole > 0.0 else 1.0
+        now, until, stages = simulation.time, simulation.until, simulation.stages
+        if stages is not None and stages.over and not stages.ended:
+            stages = None
+        if stages is not None:  # they may end before their limits, and the run with them
+            until = min(until, now + stages.left(now, simulation.dt))
+        if math.isfinite(until):  # how many steps dt = "auto" will take is only known at the end
+            left = math.ceil(max(0.0, until - now) / simulation.dt - 1e-9)
+            steps = done + left if math.isfinite(simulation.until) or not steps else min(steps, done + left)
+        if math.isfinite(simulation.until):
+            whole = until - self._first[1]
+            share = (now - self._first[1]) / whole if whole > 0.0 else 1.0
         elif steps:
             share = done / steps
         self._bar.tell(
             share,
             f"{done:,}/{steps:,} steps",
-            f"t = {simulation.time:.4g} s",
+            *([] if stages is None else [stages.where]),
+            f"t = {now:.4g} s",
             f"{simulation.last_solve.sweeps:,} {getattr(simulation.solver, 'unit', 'sweeps').split()[0]}",
             f"{simulation.contacts.count:,} candidates",
             *([self._rate] if self._rate else []),

@@ -14,6 +14,7 @@ from .stage import BY_NAME
 from .stage_tables import MOTION, in_stages, readable_forces, staged_outside
 
 if TYPE_CHECKING:
+    from ..events.stages import Stages
     from .scene import Scene
     from .stage import Stage
 
@@ -122,24 +123,16 @@ def _flows(scene: Scene) -> Iterator[Problem]:
                 yield problem
 
 
-def rows(scene: Scene) -> list[tuple[str, Any]]:
-    """Each stage with when it ends and what it changes, for `rigidgrains info`."""
-    return [(f"stage {stage.name}", "; ".join([_end(stage), *_changes(stage, scene)])) for stage in scene.stage]
+def rows(scene: Scene, stages: Stages | None) -> list[tuple[str, str]]:
+    """Each stage with when it ends and what it changes, for `rigidgrains info`; stages : of the bodies of the scene."""
+    built = () if stages is None else stages.stages
+    return [
+        (f"stage {one.name}", "; ".join([one.end_in_words, *_changes(table, scene)]))
+        for table, one in zip(scene.stage, built)
+    ]
 
 
-def _end(stage: Any) -> str:
-    limit = f", {stage.limit:g} s at most" if stage.limit is not None else ""
-    if stage.until is not None:
-        return f"for {stage.until:g} s"
-    if stage.rest:
-        return f"until at rest{limit}"
-    if stage.when is not None:
-        way, bound = ("rises", stage.when.rising) if stage.when.rising is not None else ("falls", stage.when.falling)
-        return f"until {stage.when.column} {way} to {bound:g}{limit}"
-    return "to the end of the run"
-
-
-def _changes(stage: Any, scene: Scene) -> Iterator[str]:
+def _changes(stage: Stage, scene: Scene) -> Iterator[str]:
     """What changes, in words."""
     for key in ("plane", "cylinder", "cone", "piston", "motion", "material"):
         for name, words in getattr(stage, key).items():

@@ -53,6 +53,7 @@ class Report:
     waiting_steps : the last ones on end, at rest, that missed more than 1 % of the load
     returned_energy : J, that contacts gave where overlaps were removed
     stages     : for each that has ended: name, begun and ended (s), steps, how it ended, whether its end was reached
+    stages_left : name of the stage under way, and of those to come, and when they end, in words
     step_rule  : by what steps were bounded, where dt was not given
     sweeps_unit : what `sweeps_mean` and `sweeps_max` count
     fallback_steps : that went to the second-order method since sweeps did not solve them
@@ -107,6 +108,7 @@ class Report:
     returned_energy: float = 0.0
     step_rule: str = ""
     stages: list[dict[str, Any]] = field(default_factory=list)
+    stages_left: list[tuple[str, str]] = field(default_factory=list)
 
     @classmethod
     def of(cls, simulation: Simulation) -> Report:
@@ -158,7 +160,9 @@ class Report:
         if bodies.events is not None:
             report.inflows = {one.name: one.figures(simulation.time - simulation.dt) for one in bodies.events.inflows}
             report.outlets = {one.name: one.figures() for one in bodies.events.outlets}
-            report.stages = [asdict(one) for one in bodies.events.stages.past] if bodies.events.stages else []
+        if simulation.stages is not None:
+            report.stages = [asdict(one) for one in simulation.stages.past]
+            report.stages_left = simulation.stages.to_come()
         report.warnings = list(
             report._warnings(tally.displaced_in or simulation.dt, simulation.auto, tally.displaced_at)
         )
@@ -309,7 +313,7 @@ class Report:
             *((f"into {name}", _entered(flow)) for name, flow in self.inflows.items()),
             *((f"out of {name}", _left(flow)) for name, flow in self.outlets.items()),
             *([("cell", _cell(self.cell))] if self.cell else []),
-            *stage_rows(self.stages),
+            *stage_rows(self.stages, self.stages_left),
             ("cost", self.cost()),
         ]
         if self.stopped:

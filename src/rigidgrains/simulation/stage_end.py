@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..events.stages import Stage, Stages
@@ -70,8 +71,7 @@ def _missed(stages: Stages, stage: Stage, simulation: Stepper) -> str:
     return f"{after} {stage.column} is {now:.6g}, bound {stage.bound:g}{never}"
 
 
-def stage_rows(stages: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """How each stage ended, in rows."""
-    return [
-        (f"stage {one['name']}", f"to t = {one['ended']:g} s, {one['steps']:,} steps: {one['how']}") for one in stages
-    ]
+def stage_rows(past: Iterable[dict[str, Any]], left: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """How each stage ended, and of those that have not when they will, in rows."""
+    ended = [(one["name"], f"to t = {one['ended']:g} s, {one['steps']:,} steps: {one['how']}") for one in past]
+    return [(f"stage {name}", told) for name, told in [*ended, *left]]

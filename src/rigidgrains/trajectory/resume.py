@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import h5py
 import numpy as np
 
+from ..events.stages import Stages
 from ..runtime.version import __version__
 from . import checkpoint, store, verify_state
 from .checksums import check_mark, of_checkpoint
@@ -72,3 +74,12 @@ def checkpoint_of(path: Path) -> str:
     with store.open_to_read(path) as file, reading(path):
         group = file["checkpoint"]
         return f"t = {group.attrs['time']:g} s, step {group.attrs['step']:,}" if "text" in group else ""
+
+
+def stages_of(path: Path) -> Stages | None:
+    """The stages of a run at its last checkpoint; None without them."""
+    with store.open_to_read(path) as file, reading(path):
+        if "text" not in file["checkpoint"]:
+            return None
+        words = json.loads(get_text(file["checkpoint"], "text"))["stage"] or {}
+    return Stages.unpack(words["stages"]) if "stages" in words else None
