@@ -23,6 +23,7 @@ from rigidgrains import (
 from rigidgrains.detect.clusters import find_clusters
 from rigidgrains.reproduce.chain import chain
 from rigidgrains.simulation.tally import Tally
+from rigidgrains.simulation.warnings import warnings_of
 from rigidgrains.solve.sweeps import SolveReport
 
 
@@ -210,7 +211,7 @@ def test_accelerated_sweeps_that_end_early_are_soft_but_no_springs():
     assert "as many plain sweeps would reach" in str(report)
     assert "diffusion length" not in str(report)
     report.rigidity |= {"momentum_error": 0.7}
-    assert "soft: 70% of the load did not arrive within the last step" in " ".join(report._warnings(0.01, None))
+    assert "soft: 70% of the load did not arrive within the last step" in " ".join(warnings_of(report, 0.01, None))
 
 
 def test_a_run_without_a_load_has_no_elasticity():
