@@ -6,7 +6,7 @@ dR is the change of a contact force over the last sweep; averages run over all c
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
@@ -227,12 +227,14 @@ class OverlapCriterion:
 class FlowCriterion:
     """While grains move: what is left of the momentum error is a small part of the power that friction dissipates.
 
-    epsilon : that part; where a packing dissipates little, the momentum criterion takes its place
+    epsilon : that part
     overlap : by which contacts may overlap because of it, as for `OverlapCriterion`
+    least   : the criterion that takes its place where a packing dissipates little
     """
 
     epsilon: float = 0.1
     overlap: float = 1e-4
+    least: MomentumCriterion = field(default_factory=MomentumCriterion)
 
     def __post_init__(self) -> None:
         _check("epsilon", self.epsilon, least=0.0)
@@ -245,7 +247,7 @@ class FlowCriterion:
         wrong, allowed = found.momentum_error, self.epsilon * found.slid
         if wrong <= allowed:
             return _flow_verdict(True, found, _over(wrong, allowed))
-        strict = MomentumCriterion().verdict(found)
+        strict = self.least.verdict(found)
         return strict if strict.met or allowed == 0.0 else strict._replace(excess=min(strict.excess, wrong / allowed))
 
 
@@ -265,7 +267,7 @@ def asked_by(criterion: object) -> dict[str, float]:
         case MomentumCriterion():
             words = {"momentum": criterion.epsilon, "residual": criterion.residual, "contact": criterion.contact}
         case FlowCriterion():
-            return asked_by(MomentumCriterion()) | {
+            return asked_by(criterion.least) | {
                 "asked_power": criterion.epsilon,
                 "asked_overlap": criterion.overlap,
             }
