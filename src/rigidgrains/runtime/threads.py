@@ -151,8 +151,10 @@ def worth(rows: int, share: int = 1) -> int:
 
     A team that waits costs next to nothing. One that does not has to be worth waking first.
     """
-    awake = _crew is not None and _crew.waits
-    return max(1, min(get_threads(), rows // max(share, LEAST))) if awake or _worth_waking(rows) > 1 else 1
+    most = rows // max(share, LEAST)
+    if most <= 1 or not (_worth_waking(rows) > 1 or (_crew is not None and _crew.waits)):
+        return 1
+    return min(get_threads(), most)
 
 
 def _worth_waking(rows: int) -> int:
@@ -161,7 +163,8 @@ def _worth_waking(rows: int) -> int:
     They are woken one after another, Python's lock goes from hand to hand: on T threads a loop takes time/T + T * wake,
     which is least for T = sqrt(time/wake).
     """
-    return max(1, min(get_threads(), isqrt(rows // WORTH)))
+    most = isqrt(rows // WORTH)
+    return 1 if most <= 1 else min(get_threads(), most)  # how many there are takes longer to find out
 
 
 def _team() -> Any:

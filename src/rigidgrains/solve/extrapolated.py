@@ -97,7 +97,7 @@ class Extrapolated(Pace):
         p, by, made = problem, self.order.colouring, 0
         while made < number:
             done, limit = self.state.sweeps, enough * abs(enough)
-            seed = rng.integers(2**64, dtype=np.uint64)
+            seed = np.uint64(rng.bit_generator.random_raw())
             threads = worth_sweeps(len(by.sequence), number - made, self.order.worth)
             orders = np.empty((threads, by.count), np.int64)
             motion, pairs, geometry, extra, cell, forces = p.arrays

@@ -72,4 +72,5 @@ def without_forces(problem: ContactProblem) -> Array:
 
 def worth_sweeps(contacts: int, sweeps: int, share: int = SHARE) -> int:
     """How many threads are worth waking for some sweeps."""
-    return min(worth(contacts * sweeps), max(1, contacts // max(share, 1)))
+    most = contacts // max(share, 1)
+    return 1 if most <= 1 else min(worth(contacts * sweeps), most)
