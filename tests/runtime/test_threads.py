@@ -132,7 +132,7 @@ def test_threads_of_a_team_are_all_there_and_go_when_there_is_nothing_to_do():
     for number in (2, 5, 3):
         threads.set_threads(number)
         seen = np.zeros(1)
-        assert threads.together(take_turns, number, new_meeting(), 10 * number, seen) == number
+        assert threads.together(take_turns, number, 10 * number, seen) == number
         expected = 0.0
         for turn in range(10 * number):
             expected = 2.0 * expected + turn % number
@@ -217,9 +217,9 @@ def test_nobody_waits_for_a_thread_that_failed():
     address = crew._find(take_turns, (new_meeting(), 6, np.zeros(1)))
     crew._known[interrupted, _dispatcher.compute_fingerprint((new_meeting(), 6, np.zeros(1)))] = address
     with pytest.raises(KeyboardInterrupt):
-        threads.together(interrupted, 3, new_meeting(), 6, np.zeros(1))
-    seen, again = np.zeros(1), new_meeting()
-    assert threads.together(take_turns, 3, again, 6, seen) == 3
+        threads.together(interrupted, 3, 6, np.zeros(1))
+    seen = np.zeros(1)
+    assert threads.together(take_turns, 3, 6, seen) == 3
     assert seen[0] == 2.0 * (2.0 * (2.0 * (2.0 * (2.0 * 0.0 + 1) + 2) + 0) + 1) + 2
 
 

@@ -249,10 +249,11 @@ class Contacts(ContactColumns):
         n, walls, self._elements = bodies.count, bodies.walls, bodies.rows
         if not walls:
             return
-        body, turning = np.arange(n, n + len(walls)), np.array([wall.drive.rotates for wall in walls], np.bool_)
-        for w in np.flatnonzero(turning) if turning.any() else ():
-            body[w] = self._place_elements(bodies, near.velocity[near.of(int(w))])
-        material = np.array([wall.material for wall in walls], np.int64)
+        body, material, turning = (np.empty(len(walls), kind) for kind in (np.int64, np.int64, np.bool_))
+        for w, wall in enumerate(walls):
+            body[w], material[w], turning[w] = n + w, wall.material, wall.drive.rotates
+            if turning[w]:
+                body[w] = self._place_elements(bodies, near.velocity[near.of(w)])
         fill_walls(
             near.start, near.grains, body, turning, material, near.gap, near.sink, near.normal, bodies.motion,
             bodies.material, bodies.friction, part, left, self._pairs[rows], self._geometry[rows], self._forces[rows],
@@ -271,10 +272,10 @@ class Contacts(ContactColumns):
         colours = len(pairs.sizes)
         start, alone = np.zeros(1 + colours + len(walls), np.int64), np.zeros(colours + len(walls), np.bool_)
         start[1 : 1 + colours] = pairs.sizes
-        start[1 + colours :] = [rows.stop - rows.start for rows in self.wall_rows]
-        np.cumsum(start, out=start)
+        for w, (wall, rows) in enumerate(zip(walls, self.wall_rows)):
+            start[1 + colours + w], alone[colours + w] = rows.stop - rows.start, wall.guided
+        np.add.accumulate(start, out=start)
         alone[COLOURS] = True
-        alone[colours:] = [wall.guided for wall in walls]
         if bodies.flows and gives_way(bodies.flow):
             alone[:] = True
         if self.count > len(self._numbers):

@@ -65,20 +65,24 @@ class ContactProblem(ContactColumns):
     def count(self) -> int:
         return len(self.pairs)
 
-    @cached_property
+    @property
     def heaviest(self) -> float:
         """kg, the largest m_n."""
-        return float(self.geometry[:, M_N].max(initial=0.0))
+        return self._masses[0]
 
     @cached_property
     def mean_radius(self) -> float:
         """m."""
         return float(self.radius.mean())
 
-    @cached_property
+    @property
     def moved_mass(self) -> float:
         """kg, of all movable bodies that have candidates."""
-        return float(_moved_mass(self.pairs, self.motion, np.zeros(len(self.motion), np.bool_)))
+        return self._masses[1]
+
+    @cached_property
+    def _masses(self) -> tuple[float, float]:
+        return _find_masses(self.pairs, self.geometry, self.motion, np.zeros(len(self.motion), np.bool_))
 
     @property
     def arrays(self) -> tuple[Array | Index, ...]:
@@ -107,12 +111,13 @@ class ContactProblem(ContactColumns):
 
 
 @kernel
-def _moved_mass(pairs, motion, touched):
-    """Sum of the masses of movable bodies with candidates."""
+def _find_masses(pairs, geometry, motion, touched):
+    """The largest m_n, and the sum of the masses of movable bodies with candidates."""
+    heaviest, mass = 0.0, 0.0
     for c in range(len(pairs)):
         touched[pairs[c, 0]] = touched[pairs[c, 1]] = True
-    mass = 0.0
+        heaviest = max(heaviest, geometry[c, M_N])
     for i in range(len(motion)):
         if touched[i] and motion[i, INV_MASS] > 0.0:
             mass += 1.0 / motion[i, INV_MASS]
-    return mass
+    return heaviest, mass

@@ -9,7 +9,9 @@ solve, and the step is solved again with the speeds it has shown.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +20,9 @@ from ..model.bodies import Bodies
 from ..model.columns import L, X, Y, Z
 from ..model.deforming import strain_rate
 from ..model.vectors import difference, to_image
-from ..runtime.barrier import raise_to
-from ..runtime.compiled import kernel
-from ..runtime.threads import spread
+from ..runtime.barrier import meet, raise_to, share
+from ..runtime.compiled import kernel, part
+from ..runtime.threads import spread, together, worth
 from .colours import COLOURS, NO_TILES
 from .near_walls import NearWalls, choose, meets_unseen, near_walls, raise_approach, with_motion
 from .neighbours import Neighbours
@@ -91,38 +93,29 @@ def find_candidates(
     coloured : rows of grain pairs colour after colour, not in list order
     """
     near = near_walls(bodies, neighbours, dt)
-    speed = _relative_speeds(bodies, neighbours, near, dt, speed)
     margin = MARGIN * bodies.radii.least + bodies.reach
-    colour = neighbours.pairs.painted(coloured, bodies.id, neighbours.work)
-    pairs = _pick_pairs(bodies, neighbours.pairs, speed, margin, BLOW * dt, colour, COLOURS + 1 if coloured else 1)
+    pairs, speed = _pick_pairs(bodies, neighbours, near, dt, speed, margin, coloured)
     walls = choose(near, neighbours.walls, speed, margin, BLOW * dt, pairs.count)
     return Candidates(pairs, walls, near, neighbours.builds, coloured)
 
 
 def _pick_pairs(
-    bodies: Bodies,
-    pairs: PairList,
-    speed: Array,
-    margin: float,
-    ahead: float,
-    colour: NDArray[np.int8],
-    colours: int,
-) -> PairCandidates:
-    """Choose among the listed pairs, and count the candidates of each colour in each part of the list.
+    bodies: Bodies, neighbours: Neighbours, near: NearWalls, dt: float, speed: Array | None, margin: float,
+    coloured: bool,
+) -> tuple[PairCandidates, Array]:  # fmt: skip
+    """Choose among the listed pairs, by colours if rows are to stand in these; and the speeds A (n,) of grains.
 
-    ahead : s, time for which the speed is to be reckoned with; colour : of each listed pair, one of so many
+    speed : least values, to be written over
     """
-    parts = np.zeros((-(-bodies.count // PART), colours), np.int64)
-    what = (
-        PART, pairs.start, pairs.partner, pairs.image, bodies.shifts, bodies.position, bodies.radius, speed, margin,
-        ahead, colour, parts,
-    )  # fmt: skip
-    spread(choose_pairs, bodies.count, *what, weight=4, part=PART)
-    sizes, tiles = parts.sum(axis=0), NO_TILES
-    first = (np.cumsum(parts.T).reshape(parts.T.shape) - parts.T).T.copy()
-    if colours > 1 and rows_in_tile(bodies.count) < bodies.count:
+    pairs, colours = neighbours.pairs, COLOURS + 1 if coloured else 1
+    colour = pairs.painted(coloured, bodies.id, neighbours.work)
+    parts, sizes, tiles = np.zeros((-(-bodies.count // PART), colours), np.int64), np.empty(colours, np.int64), NO_TILES
+    first, what = np.empty_like(parts), _speeds(bodies, neighbours, near, dt, speed)
+    chosen = pairs.image, bodies.shifts, bodies.position, margin, BLOW * dt, PART, colour, parts, first, sizes
+    count = together(pick_pairs, worth(4 * bodies.count), *what, *chosen)
+    if coloured and rows_in_tile(bodies.count) < bodies.count:
         tiles = np.vstack([first[:: TILE // PART], first[-1] + parts[-1]])
-    return PairCandidates(first, sizes, int(sizes.sum()), tiles)
+    return PairCandidates(first, sizes, count, tiles), what[-1]
 
 
 def missed_pairs(bodies: Bodies, neighbours: Neighbours, dt: float, candidates: Candidates) -> Array | None:
@@ -146,29 +139,68 @@ def missed_pairs(bodies: Bodies, neighbours: Neighbours, dt: float, candidates: 
     unseen = unseen or any(spread(closes_unseen, bodies.count, *what, weight=4))
     if not unseen:
         return None
-    return _relative_speeds(bodies, neighbours, near, dt)
+    given = _speeds(bodies, neighbours, near, dt)
+    together(find_speeds, worth(4 * bodies.count), *given)
+    return given[-1]
 
 
-def _relative_speeds(
+def _speeds(
     bodies: Bodies, neighbours: Neighbours, near: NearWalls, dt: float, speed: Array | None = None
-) -> Array:
-    """A_i: the largest speed of grain i relative to any listed neighbour, and towards or away from a wall.
-
-    speed : least values, to be written over.
-    A flow adds |L| d between centres at a distance d, which is at most twice the larger radius for grains that touch.
-    """
+) -> tuple[Any, ...]:
+    """What `find_speeds` takes, the speeds last; speed : least values of them, to be written over."""
     if speed is None:
         speed = neighbours.work.take("of each grain", bodies.count)
         speed.fill(0.0)
-    raise_approach(near.grains, near.normal, near.velocity, bodies.motion, speed)
-    square = np.square(speed, out=speed)
-    what = neighbours.pairs.start, neighbours.pairs.partner, bodies.motion, square
-    spread(relative_speed, bodies.count, *what, weight=4)
-    speed = np.sqrt(square, out=square)
-    if bodies.flows:
-        rate = strain_rate(bodies)
-        speed = (speed + rate * (2.0 * bodies.radius + bodies.reach)) / (1.0 - dt * rate)
-    return speed
+    rate = strain_rate(bodies) if bodies.flows else 0.0
+    return (
+        near.grains, near.normal, near.velocity, neighbours.pairs.start, neighbours.pairs.partner, bodies.motion,
+        bodies.radius, bodies.reach, rate, dt, speed,
+    )  # fmt: skip
+
+
+@kernel
+def find_speeds(
+    thread, threads, meeting, grains, normal, velocity, start, partner, motion, radius, reach, rate, dt, speed
+):
+    """A_i: the largest speed of grain i relative to any listed neighbour, and towards or away from a wall.
+
+    A flow of this rate adds |L| d between centres at a distance d, which is at most twice the larger radius for grains
+    that touch.
+    """
+    first, last = share(0, len(speed), thread, threads)
+    if thread == 0:
+        raise_approach(grains, normal, velocity, motion, speed)
+    meet(meeting, threads)
+    for i in range(first, last):
+        speed[i] *= speed[i]
+    meet(meeting, threads)
+    relative_speed(first, last, start, partner, motion, speed)
+    meet(meeting, threads)
+    for i in range(first, last):
+        speed[i] = (math.sqrt(speed[i]) + rate * (2.0 * radius[i] + reach)) / (1.0 - dt * rate)
+
+
+@kernel
+def pick_pairs(
+    thread, threads, meeting, grains, normal, velocity, start, partner, motion, radius, reach, rate, dt, speed, image,
+    shifts, position, margin, ahead, part, colour, parts, first, sizes,
+):  # fmt: skip
+    """Mark the candidates among the listed pairs; where those of each part of the list begin in each colour.
+
+    parts : (parts, colours) numbers of candidates, 0 at first; returns how many there are, on the first thread
+    """
+    find_speeds(
+        thread, threads, meeting, grains, normal, velocity, start, partner, motion, radius, reach, rate, dt, speed
+    )
+    meet(meeting, threads)
+    begin, end = share(0, len(parts), thread, threads)
+    for at in range(begin, end):
+        choose_pairs(
+            at * part, min((at + 1) * part, len(speed)), start, partner, image, shifts, position, radius, speed, margin,
+            ahead, colour, parts[at],
+        )  # fmt: skip
+    meet(meeting, threads)
+    return begin_rows(parts, first, sizes) if thread == 0 else 0
 
 
 @kernel
@@ -187,15 +219,9 @@ def relative_speed(begin, end, start, partner, motion, square):
             raise_to(square, i, top)
 
 
-@kernel
-def choose_pairs(
-    begin, end, part, start, partner, image, shifts, position, radius, speed, margin, ahead, colour, counts
-):
-    """Mark the candidates among the pairs of some grains by the sign of their colours, and count those of each.
-
-    counts : (parts, colours), of so many grains each
-    """
-    at_part = begin // part
+@part
+def choose_pairs(begin, end, start, partner, image, shifts, position, radius, speed, margin, ahead, colour, counts):
+    """Mark the candidates among the pairs of some grains by the sign of their colours, and count those of each."""
     for i in range(begin, end):
         for k in range(start[i], start[i + 1]):
             j, at = partner[k], image[k]
@@ -204,9 +230,22 @@ def choose_pairs(
             own = colour[k] if colour[k] >= 0 else -1 - colour[k]
             if x * x + y * y + z * z < near * near:
                 colour[k] = own
-                counts[at_part, own] += 1
+                counts[own] += 1
             else:
                 colour[k] = -1 - own
+
+
+@part
+def begin_rows(parts, first, sizes):
+    """Where the candidates of each part of the list begin in each colour, colour after colour; how many there are."""
+    row = 0
+    for k in range(parts.shape[1]):
+        begun = row
+        for at in range(parts.shape[0]):
+            first[at, k] = row
+            row += parts[at, k]
+        sizes[k] = row - begun
+    return row
 
 
 @kernel

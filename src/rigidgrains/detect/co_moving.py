@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..model.bodies import Bodies
 from ..model.columns import V_X, V_Y, V_Z, X, Y, Z
 from ..model.vectors import difference
-from ..runtime.barrier import meet, new_meeting, share
+from ..runtime.barrier import meet, share
 from ..runtime.compiled import kernel
 from ..runtime.memory import Workspace
 from ..runtime.threads import spread, together, worth
@@ -107,7 +107,7 @@ class Frames:
     def shift(self, position: Array, motion: Array, reference: Array, dt: float) -> Shift:
         """Where frames go in this step: as the grains that count do on average, of all blocks where one has none."""
         what = *self.leaders, self.shape, position, motion, reference, dt, *self.room
-        span = together(shift_frames, worth(len(self.block) + 32 * self.blocks), new_meeting(), *what)
+        span = together(shift_frames, worth(len(self.block) + 32 * self.blocks), *what)
         start, path, apart = self.room
         return Shift(path, start, apart, span)
 

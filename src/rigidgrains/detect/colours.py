@@ -68,9 +68,11 @@ class Colouring:
     ) -> Colouring:
         """Without colours that have no contact; tiles : of the first colours, those of pairs, if there are tiles."""
         used, begins, alone, inner = with_contacts(start, alone, INNER if len(tiles) else 0)
+        if not len(tiles):
+            return cls(sequence, begins, alone, inner, np.zeros((0, len(used)), np.int64), tile)
         table = np.zeros((len(tiles), len(start) - 1), np.int64)
         table[:, : tiles.shape[1]] = tiles
-        return cls(sequence, begins, alone, inner, table[:, used] if len(tiles) else table[:, : len(used)], tile)
+        return cls(sequence, begins, alone, inner, table[:, used], tile)
 
     def of_some(self, rows: Index) -> Colouring:
         """The colours of some of the rows, given in rising order, where rows stand colour after colour."""

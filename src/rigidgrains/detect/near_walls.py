@@ -16,7 +16,7 @@ from ..model.columns import V_X, V_Y, V_Z, V, X, Y, Z
 from ..model.shapes import Plane
 from ..model.shapes.distance import offset
 from ..model.vectors import difference
-from ..runtime.compiled import kernel
+from ..runtime.compiled import kernel, part
 from .neighbours import Neighbours, WallList
 
 Array = NDArray[np.float64]
@@ -70,8 +70,9 @@ def _find_gaps(bodies: Bodies, lists: list[WallList], radius: Array) -> NearWall
     grains, last = np.empty(count, np.int32), np.empty(count, np.int32)
     gap, normal = np.empty(count), np.empty((count, 3))
     planes, points, normals = np.zeros(len(lists), np.bool_), np.zeros((len(lists), 3)), np.zeros((len(lists), 3))
+    ends = start.tolist()
     for w, listed in enumerate(lists):
-        some, shape = slice(start[w], start[w + 1]), bodies.walls[w].shape
+        some, shape = slice(ends[w], ends[w + 1]), bodies.walls[w].shape
         grains[some], last[some] = listed.grains, listed.last
         if type(shape) is Plane:
             planes[w], points[w], normals[w] = True, shape.point, shape.normal
@@ -109,16 +110,16 @@ def choose(near: NearWalls, lists: list[WallList], speed: Array, margin: float, 
 
     speed : (n,) m/s, A of each grain; ahead : s, time for which it is to be reckoned with
     """
-    keep, before = np.empty(near.count, np.int32), near.last.copy()
-    start = np.zeros(len(near.start), np.int64)
-    count = _choose(near.start, near.grains, near.gap, near.sink, speed, margin, ahead, first, near.last, keep, start)
+    m = near.count
+    grains, before, gap, normal = np.empty(m, np.int32), np.empty(m, np.int32), np.empty(m), np.empty((m, 3))
+    velocity, sink, start = np.empty((m, 3)), np.empty(m), np.zeros(len(near.start), np.int64)
+    count = _choose(
+        near.start, near.grains, near.gap, near.normal, near.last, near.velocity, near.sink, speed, margin, ahead,
+        first, start, grains, gap, normal, before, velocity, sink,
+    )  # fmt: skip
     for w, listed in enumerate(lists):
         listed.last[:] = near.last[near.start[w] : near.start[w + 1]]
-    keep = keep[:count]
-    return NearWalls(
-        start, near.grains[keep], near.gap[keep], near.normal[keep], before[keep], near.velocity[keep],
-        near.sink[keep],
-    )  # fmt: skip
+    return NearWalls(start, grains[:count], gap[:count], normal[:count], before[:count], velocity[:count], sink[:count])
 
 
 def _sink(bodies: Bodies, w: int, near: NearWalls, dt: float) -> Array:
@@ -174,7 +175,7 @@ def _approach(grains, normal, velocity, motion, speed):
         speed[k] = _towards(k, grains[k], normal, velocity, motion)
 
 
-@kernel
+@part
 def raise_approach(grains, normal, velocity, motion, speed):
     """Raise A_i of each listed grain to its speed towards or away from a surface."""
     for k in range(grains.size):
@@ -183,16 +184,22 @@ def raise_approach(grains, normal, velocity, motion, speed):
 
 
 @kernel
-def _choose(start, grains, gap, sink, speed, margin, ahead, first, row, keep, begins):
-    """Number the candidates wall by wall; returns how many there are."""
+def _choose(
+    start, grains, gap, normal, row, velocity, sink, speed, margin, ahead, first, to_start, to_grains, to_gap,
+    to_normal, before, to_velocity, to_sink,
+):  # fmt: skip
+    """Number the candidates wall by wall, and copy what is known of them; returns how many there are."""
     count = 0
     for w in range(start.size - 1):
         for k in range(start[w], start[w + 1]):
-            row[k] = -1
+            had, row[k] = row[k], -1
             if gap[k] + sink[k] < margin + ahead * speed[grains[k]]:
-                keep[count], row[k] = k, first + count
+                row[k] = first + count
+                before[count], to_grains[count], to_gap[count], to_sink[count] = had, grains[k], gap[k], sink[k]
+                for a in range(3):
+                    to_normal[count, a], to_velocity[count, a] = normal[k, a], velocity[k, a]
                 count += 1
-        begins[w + 1] = count
+        to_start[w + 1] = count
     return count
 
 

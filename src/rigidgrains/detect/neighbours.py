@@ -19,7 +19,7 @@ from ..model.columns import L, V
 from ..model.deforming import strain_rate
 from ..model.shapes import Plane, offset
 from ..model.walls import Wall
-from ..runtime.barrier import fetch_add, look, meet, new_meeting, share
+from ..runtime.barrier import fetch_add, look, meet, share
 from ..runtime.compiled import kernel
 from ..runtime.memory import Workspace, copy_rows
 from ..runtime.threads import spread, together, worth
@@ -123,7 +123,7 @@ class Neighbours:
             *frames.leaders, frames.shape, bodies.position, bodies.motion, reference, dt, *frames.room, *self._surfaces,
             self.clear, frames.block, skin, frames.side - frames.bridge, ended,
         )  # fmt: skip
-        return bool(together(_have_ended, worth(3 * bodies.count), new_meeting(), *what))
+        return bool(together(_have_ended, worth(3 * bodies.count), *what))
 
     def _carried_along(self, bodies: Bodies, dt: float) -> tuple[Array, Array]:
         """Where the flow has taken the references, and what it leaves of the skins by the end of the step.
@@ -200,6 +200,8 @@ def _wall_speeds(bodies: Bodies) -> list[float]:
 def _wall_step(bodies: Bodies, wall: Wall, dt: float, speed: float) -> float:
     """How far the surface of a wall can move towards a grain within this step (m)."""
     step, drive = dt * speed, wall.drive
+    if step == 0.0 and not drive.rotates:
+        return 0.0
     if wall.guided and step > 0.0:
         # A piston is stopped by the first grain: however light it is, it gets no further than that grain goes.
         return min(step, max(least_gap(wall.shape, bodies), 0.0) + dt * top_speed(bodies.motion[: bodies.count]))
@@ -211,12 +213,12 @@ def _wall_step(bodies: Bodies, wall: Wall, dt: float, speed: float) -> float:
 
 def _surfaces(bodies: Bodies) -> tuple[Array, NDArray[np.bool_]]:
     """(walls, 3) normals, and (walls,) whether a wall is a plane that does not turn; of others any motion counts."""
-    flat = [isinstance(wall.shape, Plane) and not wall.drive.rotates for wall in bodies.walls]
-    normals = np.zeros((len(flat), 3))
-    for w, wall in enumerate(bodies.walls):
+    walls = bodies.walls
+    normals, flat = np.zeros((len(walls), 3)), np.zeros(len(walls), np.bool_)
+    for w, wall in enumerate(walls):
         if isinstance(wall.shape, Plane):
-            normals[w] = wall.shape.normal
-    return normals, np.array(flat, np.bool_)
+            normals[w], flat[w] = wall.shape.normal, not wall.drive.rotates
+    return normals, flat
 
 
 def _set_flowing_skin(bodies: Bodies, least: float, widest: float, dt: float, skin: Array) -> None:

@@ -46,7 +46,8 @@ class Radii(NamedTuple):
     def of(cls, radius: Array) -> Radii:
         if not len(radius):
             return cls(math.inf, 1.0, 0.0)
-        return cls(float(radius.min()), float(radius.mean()), float(radius.max()))
+        mean = float(np.add.reduce(radius)) / len(radius)  # methods take twice as long, of few numbers
+        return cls(float(np.minimum.reduce(radius)), mean, float(np.maximum.reduce(radius)))
 
 
 class Comings(Protocol):

@@ -22,7 +22,7 @@ def check_tables(bodies: Bodies) -> None:
     """
     check_laws(bodies.laws)
     n, material = bodies.count, bodies.material
-    if np.shape(material) != (n,) or material.dtype.kind not in "iu":
+    if getattr(material, "shape", None) != (n,) or material.dtype.kind not in "iu":
         given = f"an array {np.shape(material)} of {getattr(material, 'dtype', type(material).__name__)}"
         raise ValueError(f"bodies.material is {given}; give a whole number for each of the {n} grains")
     numbers = [wall.material for wall in bodies.all_walls]
@@ -30,7 +30,7 @@ def check_tables(bodies: Bodies) -> None:
         numbers += [inflow.material for inflow in bodies.events.inflows]
     whole = all(type(number) is int for number in numbers)
     unsigned = material.view(f"u{material.itemsize}")  # what is negative is more than any table has
-    most = max([int(unsigned.max(initial=0)), *numbers]) if whole else 0
+    most = max([int(np.maximum.reduce(unsigned, initial=0)), *numbers]) if whole else 0
     if whole and min(numbers, default=0) >= 0:
         tables = [bodies.friction] if not bodies.laws else [table for _, table in _tables(bodies)]
         if all(_has_row(table, most, bodies) for table in tables):

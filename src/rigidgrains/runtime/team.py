@@ -15,7 +15,7 @@ import numpy as np
 from numba import _dispatcher, typeof
 from numba.core import types
 
-from .barrier import BROKEN
+from .barrier import BROKEN, new_meeting
 from .board import DISMISSED, LARGEST, OPEN, begin_together, dismiss, finish, new_board, run_parts, serve
 
 
@@ -48,8 +48,9 @@ class Team:
         columns = [list(map(type(each), column)) for each, column in zip(_all(like), results.T.tolist())]
         return list(zip(*columns)) if isinstance(like, tuple) else columns[0]
 
-    def run_together(self, loop: Any, threads: int, meeting: Any, what: tuple[Any, ...]) -> Any:
+    def run_together(self, loop: Any, threads: int, what: tuple[Any, ...]) -> Any:
         """What a loop returns on the first of so many threads, which begin it at once."""
+        meeting = new_meeting()
         threads, what = min(threads, LARGEST), (meeting, *what)
         address, like, _ = self._find(loop, what)
         self._call(threads)

@@ -118,16 +118,16 @@ def in_parts(
     return found
 
 
-def together(loop: Any, threads: int, meeting: Any, *what: Any) -> Any:
+def together(loop: Any, threads: int, *what: Any) -> Any:
     """loop(thread, threads, meeting, *what) on so many threads at once; they may wait for each other, see barrier.py.
 
     loop : a kernel; what it returns on the first of them. One such loop at a time: a second one, asked for by another
     Python thread meanwhile, runs alone.
     """
     if threads == 1 or not _gathering.acquire(blocking=False):
-        return loop(0, 1, meeting, *what)
+        return loop(0, 1, _meeting_of_one(), *what)
     try:
-        return _team().run_together(loop, threads, meeting, what)
+        return _team().run_together(loop, threads, what)
     finally:
         _gathering.release()
 
@@ -165,6 +165,14 @@ def _worth_waking(rows: int) -> int:
     """
     most = isqrt(rows // WORTH)
     return 1 if most <= 1 else min(get_threads(), most)  # how many there are takes longer to find out
+
+
+@cache
+def _meeting_of_one() -> Any:
+    """Nobody writes into it: who is alone does not wait."""
+    from .barrier import new_meeting
+
+    return new_meeting()
 
 
 def _team() -> Any:

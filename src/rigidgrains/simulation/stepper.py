@@ -179,9 +179,9 @@ class Stepper:
         """
         bodies, dt, speed = self.bodies, self.dt, None
         solver = self.solver.for_step(self.last_solve) if hasattr(self.solver, "for_step") else self.solver
-        spent = SolveReport(sweeps=0, updates=0, converged=False, mean_force=0.0)
-        for attempt in range(ATTEMPTS):
-            if attempt:
+        spent: SolveReport | None = None
+        for _ in range(ATTEMPTS):
+            if spent is not None:
                 self._restart(dt, solved=True)
             candidates = self._detect.find_candidates(bodies, self.neighbours, dt, speed, coloured=solver.coloured)
             self.contacts.gather(
@@ -195,11 +195,12 @@ class Stepper:
             self._deepest = self.contacts.deepest
             asked["deepest"] = self._deepest / bodies.mean_radius
             found = altered(found, **asked | asked_by(getattr(solver, "criterion", None)))
-            spent = found.after(spent, given=self._given) if attempt else found
+            spent = found if spent is None else found.after(spent, given=self._given)
             self._check_speed(bound, spent.sweeps)
             speed = self._detect.missed_pairs(bodies, self.neighbours, dt, candidates)
             if speed is None and self.contacts.laws.accept():
                 return spent
+        assert spent is not None
         left = "a law still refuses the forces" if speed is None else "pairs that were no candidates would overlap"
         return altered(spent, converged=False, exhausted=True, why=f"{left} after {ATTEMPTS} attempts")
 

@@ -159,14 +159,17 @@ class AutoStep:
     def _by_walls(self, bodies: Bodies, neighbours: Neighbours, before: Array, rate: float, least: float) -> float:
         """s, what grains listed near walls allow, at most `least`."""
         n, walls, near = bodies.count, bodies.walls, wall_gaps(bodies, neighbours)
-        own = bodies.motion[n : n + len(walls), V]
-        start, flat = own.copy(), np.array([_is_flat(wall) for wall in walls], np.bool_)
-        reach = np.array([self.travel * min(bodies.radii.least, wall.shape.thickness) for wall in walls])
+        own, smallest = bodies.motion[n : n + len(walls), V], bodies.radii.least
+        start, all_flat = own.copy(), True
+        flat, reach = np.ones(len(walls), np.bool_), np.empty(len(walls))
         for w, wall in enumerate(walls):
+            reach[w] = self.travel * min(smallest, wall.shape.thickness)
             if wall.guided:  # a driven wall moves as it is told
                 start[w] = before[n + w, V]
-        sliding = AT_REST if flat.all() else np.zeros((near.count, 3))
-        for w in np.flatnonzero(~flat).tolist():
+            if not _is_flat(wall):
+                flat[w] = all_flat = False
+        sliding = AT_REST if all_flat else np.zeros((near.count, 3))
+        for w in [] if all_flat else np.flatnonzero(~flat).tolist():
             some = near.of(w)
             sliding[some] = walls[w].surface_velocity(AT_REST[0], bodies.position[near.grains[some]])
         spinning = turning(bodies, bodies.motion)
@@ -220,6 +223,9 @@ def _load(wall: Wall, bodies: Bodies) -> float:
 def _pull(bodies: Bodies) -> float:
     """m/s^2, the most that gravity, given forces and torques do to a grain."""
     force, torque = bodies.applied_force, bodies.applied_torque
+    if not len(force) and not len(torque):
+        x, y, z = bodies.gravity.tolist()
+        return math.sqrt(x * x + y * y + z * z)
     pull = bodies.gravity + (force / bodies.mass[:, None] if len(force) else np.zeros((1, 3)))
     most = np.linalg.norm(pull, axis=1)
     if len(torque):  # a torque T becomes a push through friction, T/r at most

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from ..contacts.problem import ContactProblem
 from ..model.bodies import keep_motion, restore_motion
-from ..runtime.barrier import new_meeting
 from ..runtime.memory import copy_rows
 from ..runtime.threads import spread, together, total
 from .associated import AssociatedStart
@@ -73,7 +72,8 @@ class Extrapolated(Pace):
         by, n = self.order.colouring, len(p.position)
         self._cell = p.flow if p.branch is None else self._motion[n : n + 3]
         self._rows = rows_of_sums(by.start, by.alone, by.inner, len(by.tiles))
-        self._sums = tuple(self._work.take(f"sums {k}", int(self._rows[-1]), 3) for k in range(2))
+        rows = int(self._rows[-1])
+        self._sums = self._work.take("sums", rows, 3), self._work.take("sums before", rows, 3)
         self._colours = np.arange(by.count)
         self._extent, self._associated, self.foresees = extent_of(p), AssociatedStart(), True
         loop, what = kernels_for(p).squares_over_mass, (p.geometry, p.forces)
@@ -108,7 +108,7 @@ class Extrapolated(Pace):
                 self._associated.on,
             )  # fmt: skip
             loop = kernels_for(p).extrapolated_sweeps
-            self.state = together(loop, threads, new_meeting(), *before, orders, *after)
+            self.state = together(loop, threads, *before, orders, *after)
             made += self.state.sweeps - done
             if self.state.what == RESCUE:
                 self._return_to_best(p)

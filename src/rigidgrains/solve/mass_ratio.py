@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..contacts.contacts import gives_way
 from ..contacts.problem import ContactProblem
 from ..model.columns import INV_MASS, M_N
-from ..runtime.barrier import meet, new_meeting, share
+from ..runtime.barrier import meet, share
 from ..runtime.compiled import kernel
 from ..runtime.threads import together, worth
 from .criteria import Criterion, GlobalCriterion, LocalCriterion, ResidualCriterion, StateCriterion, Verdict
@@ -33,16 +33,17 @@ MISSING = 0.11  # share of a load that may be missing where a packing counts as 
 
 def burden(problem: ContactProblem) -> float:
     """The largest mass of a body over twice the sum of m_n of its contacts; at most 1 where all masses are equal."""
-    if gives_way(problem.flow):  # masses of contacts have the share of the cell
+    if problem.branch is not None and gives_way(problem.flow):  # masses of contacts have the share of the cell
         return 0.0
     carried = problem.work.take("carried", len(problem.motion))
     what = problem.pairs, problem.geometry, problem.motion, carried
-    start, alone, threads = np.array([0, problem.count]), np.ones(1, np.bool_), 1  # one after another
     if (by := problem.colouring) is not None:
         start, alone, threads = by.start, by.alone, worth(problem.count, SHARE)
+    else:  # one after another
+        start, alone, threads = np.array([0, problem.count]), np.ones(1, np.bool_), 1
     most = np.zeros(threads)
-    together(_burden, threads, new_meeting(), start, alone, *what, most)
-    return float(most.max())
+    together(_burden, threads, start, alone, *what, most)
+    return max(most.tolist())
 
 
 def crossing(problem: ContactProblem, heavy: float, extent: float | None = None) -> float:

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contacts.problem import ContactProblem
-from ..runtime.barrier import new_meeting
 from ..runtime.threads import part_of, together, worth
 from .kernels.factory import kernels_for, without_forces
 from .kernels.measures import COLUMNS
@@ -60,7 +59,7 @@ def measure(problem: ContactProblem) -> Measures:
     table, net = np.empty((parts, COLUMNS)), np.empty((len(p.motion) - len(p.position), 3))
     what = size, body_size, table, net, *p.arrays, p.dt, free, len(p.position), p.heaviest, ROUNDING
     most, least, part, missing, square, overlap, lost, gained, slid, speed, pressing, worst, fastest, pushed, held = (
-        together(kernels_for(p).look_at_all, worth(p.count), new_meeting(), *what)
+        together(kernels_for(p).look_at_all, worth(p.count), *what)
     )
     way = p.dt / p.mean_radius
     motion = (speed / pressing * way, fastest * way) if pressing else (math.inf, math.inf)

@@ -9,7 +9,6 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ..contacts.problem import ContactProblem
-from ..runtime.barrier import new_meeting
 from ..runtime.threads import together
 from .colouring import find_colouring
 from .kernels.factory import SHARE, kernels_for, worth_sweeps
@@ -161,7 +160,7 @@ class Coloured(Order):
         by, colours = self.colouring, self.colouring.shuffled(rng, number)
         what = colours, by.sequence, by.start, by.alone, by.inner, by.tiles, *problem.arrays, problem.dt, False
         threads = worth_sweeps(len(by.sequence), number, self.worth)
-        together(kernels_for(problem).coloured_sweep, threads, new_meeting(), *what)
+        together(kernels_for(problem).coloured_sweep, threads, *what)
 
     def checked_sweep(self, problem: ContactProblem, rng: Generator, epsilon: float, delta: float) -> tuple[int, float]:
         before = problem.forces.copy()

@@ -61,9 +61,10 @@ from ..model.columns import (
     Y,
     Z,
 )  # fmt: skip
+from ..runtime.barrier import meet, share
 from ..runtime.compiled import inlined, kernel, part
 from ..runtime.memory import copy_rows
-from ..runtime.threads import part_of, spread
+from ..runtime.threads import part_of, spread, together, worth
 from .criteria import StateCriterion, Verdict, check_verdict
 from .kernels.factory import apply_forces
 
@@ -80,30 +81,23 @@ def make_passive(problem: ContactProblem) -> float:
 
     Velocities of the problem must belong to its forces, and do so afterwards.
     """
-    cluster, sums = _powers(problem)
-    return _weaken_clusters(problem, cluster, sums) if _gives(sums) else 1.0
+    gives, cluster, sums = _powers(problem)
+    return _weaken_clusters(problem, cluster, sums) if gives else 1.0
 
 
-def _powers(problem: ContactProblem) -> tuple[NDArray[np.int32], Array]:
-    """Clusters of the bodies, see `_number`, and (parts, clusters, 4) sums over the contacts of each.
+def _powers(problem: ContactProblem) -> tuple[bool, NDArray[np.int32], Array]:
+    """Whether a cluster gives energy; clusters of the bodies, and (parts, clusters, 4) sums over the contacts of each.
 
     The first part has those of all, where there are more. Many clusters are small: then there is one.
     """
-    p, whole = problem, bool(problem.flow.any())
+    p, whole = problem, problem.branch is not None and bool(problem.flow.any())  # a cell that deforms joins all
     cluster = p.work.take("cluster", len(p.motion), kind=np.int32)
-    spread(_begin, len(cluster), whole, cluster)
-    if not whole:  # a cell that deforms joins all
-        spread(_join, p.count, p.pairs, p.motion, cluster, weight=4)
-        spread(_flatten, len(cluster), cluster)
-    spread(_mark, p.count, p.pairs, cluster)
-    count = int(_number(cluster))
+    count = together(_find_clusters, worth(4 * p.count), whole, p.pairs, p.motion, cluster)
     size = part_of(p.count, WEIGHT) if count <= p.count // FEW else p.count
     parts = -(-p.count // size)
     sums = p.work.take("powers", parts * count, 4).reshape(parts, count, 4)
-    sums[:] = 0.0
-    spread(_add_up, p.count, size, cluster, *_terms(p), sums, weight=WEIGHT, part=size)
-    _merge(sums, WORK, FREE)
-    return cluster, sums
+    gives = together(_add_up_all, min(worth(WEIGHT * p.count), parts), size, cluster, *_terms(p), sums)
+    return gives, cluster, sums
 
 
 def _weaken_clusters(problem: ContactProblem, cluster: NDArray[np.int32], sums: Array) -> float:
@@ -140,8 +134,8 @@ class Passive:
         p, verdict = problem, check_verdict(self.criterion.judge(problem), self.criterion)
         if not verdict.met or p.extra is not None:
             return verdict
-        cluster, sums = _powers(p)
-        if not _gives(sums):
+        gives, cluster, sums = _powers(p)
+        if not gives:
             return verdict
         forces = p.forces.copy()  # few steps need it: it is not kept
         if _weaken_clusters(p, cluster, sums) == 1.0:
@@ -161,13 +155,27 @@ def _terms(problem: ContactProblem) -> tuple[object, ...]:
 
 
 @kernel
-def _begin(first, last, whole, cluster):
-    """Each body on its own; or all in one cluster."""
+def _find_clusters(thread, threads, meeting, whole, pairs, motion, cluster):
+    """Clusters of the bodies, all in one or what contacts hold together, see `_number`; how many have contacts.
+
+    Each body is on its own at first. On the first thread; others return nothing that counts.
+    """
+    first, last = share(0, len(cluster), thread, threads)
+    begin, end = share(0, len(pairs), thread, threads)
     for i in range(first, last):
         cluster[i] = 0 if whole else i
+    meet(meeting, threads)
+    if not whole:
+        _join(begin, end, pairs, motion, cluster)
+        meet(meeting, threads)
+        _flatten(first, last, cluster)
+        meet(meeting, threads)
+    _mark(begin, end, pairs, cluster)
+    meet(meeting, threads)
+    return _number(cluster) if thread == 0 else 0
 
 
-@kernel
+@part
 def _join(first, last, pairs, motion, cluster):
     """Join what hangs together by some contacts of bodies that forces move; roots are the lowest numbers."""
     for c in range(first, last):
@@ -176,14 +184,14 @@ def _join(first, last, pairs, motion, cluster):
             join(cluster, i, j)
 
 
-@kernel
+@part
 def _flatten(first, last, cluster):
     """Let some bodies know their roots."""
     for i in range(first, last):
         cluster[i] = root_of(cluster, i)
 
 
-@kernel
+@part
 def _mark(first, last, pairs, cluster):
     """Mark clusters that have some contacts: their roots hold -1."""
     for c in range(first, last):
@@ -192,7 +200,7 @@ def _mark(first, last, pairs, cluster):
             cluster[root] = -1
 
 
-@kernel
+@part
 def _number(cluster):
     """Give clusters that have contacts numbers; returns how many there are. Only these need sums: in packings few.
 
@@ -246,12 +254,33 @@ def _power(c, pairs, geometry, motion, forces, branch, flow, extra, levers):
 
 
 @kernel
-def _add_up(first, last, size, cluster, pairs, geometry, motion, forces, branch, flow, extra, levers, dt, sums):
+def _add_up_all(
+    thread, threads, meeting, size, cluster, pairs, geometry, motion, forces, branch, flow, extra, levers, dt, sums
+):  # fmt: skip
+    """Sums of each part of the contacts, of so many rows, then those of all; whether a cluster gives energy.
+
+    On the first thread; others return nothing that counts.
+    """
+    first, last = share(0, len(sums), thread, threads)
+    for at in range(first, last):
+        for k in range(sums.shape[1]):
+            for column in range(sums.shape[2]):
+                sums[at, k, column] = 0.0
+        begin, end = at * size, min((at + 1) * size, len(pairs))
+        _add_up(begin, end, at, cluster, pairs, geometry, motion, forces, branch, flow, extra, levers, dt, sums)
+    meet(meeting, threads)
+    if thread > 0:
+        return False
+    _merge(sums, WORK, FREE)
+    return _gives(sums)
+
+
+@part
+def _add_up(first, last, at, cluster, pairs, geometry, motion, forces, branch, flow, extra, levers, dt, sums):
     """Powers (W) of some contacts of each cluster: their work, what they are to reach, and what is allowed.
 
     To be reached are gaps to close, overlaps to remove, rebound. Allowed is what these explain, and rounding.
     """
-    at = first // size
     for c in range(first, last):
         power, speed = _power(c, pairs, geometry, motion, forces, branch, flow, extra, levers)
         to_reach, square = forces[c, R_N] * geometry[c, TO_CLOSE] / dt, 0.0
@@ -286,7 +315,7 @@ def _merge(sums, begin, end):
                 sums[0, k, column] += sums[each, k, column]
 
 
-@kernel
+@part
 def _gives(sums):
     """Whether a cluster does more work than is allowed."""
     gives = False

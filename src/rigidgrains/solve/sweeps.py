@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from dataclasses import InitVar, dataclass, field
 from typing import ClassVar
@@ -152,7 +151,7 @@ class Sweeps:
         """Find the forces, starting from those carried over; velocities in `problem.motion` follow."""
         criterion = self.criterion
         assert isinstance(self.order, Order)
-        pace = self._pace(copy.copy(self.order), problem)  # a solver may serve several simulations at a time
+        pace = self._pace(altered(self.order), problem)  # a solver may serve several simulations at a time
         apply_forces(problem)
         if problem.count == 0:
             return SolveReport(sweeps=0, updates=0, converged=self.outcome(True), mean_force=0.0, why="no contacts")

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from ...contacts.problem import ContactProblem
 from ...model.columns import FLAT_LEVERS
-from ...runtime.barrier import new_meeting
 from ...runtime.compiled import inlined, kernel, part, specialise
 from ...runtime.threads import together, worth
 from . import coloured, extrapolated, measures, sweeps
@@ -59,7 +58,7 @@ def apply_forces(problem: ContactProblem) -> None:
         kernels_for(problem).apply_forces(*problem.arrays, problem.dt)
         return
     what = by.start, by.alone, *problem.arrays, problem.dt
-    together(kernels_for(problem).coloured_forces, worth(problem.count, SHARE), new_meeting(), *what)
+    together(kernels_for(problem).coloured_forces, worth(problem.count, SHARE), *what)
 
 
 def without_forces(problem: ContactProblem) -> Array:
