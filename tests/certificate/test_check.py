@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
-import sys
 
 import h5py
 import numpy as np
 import pytest
 from support.builders import chain, cloud, column, exact, floor, grains, plane, settle, triangular
+from support.commands import called
 from support.worlds import FLAT, WORLDS
 
 from rigidgrains import AcceleratedSweeps, Frame, Simulation, Sweeps, Trajectory, TrajectoryWriter
@@ -193,12 +192,6 @@ def copy(written, tmp_path, name="double"):
     return path
 
 
-def command(*words):
-    return subprocess.run(
-        [sys.executable, "-m", "rigidgrains", "check", *map(str, words)], capture_output=True, text=True
-    )
-
-
 def test_files_are_certified(written):
     """All frames, in double and single precision; grains alone are held against what they have."""
     certificates = list(check_file(written / "double.vtkhdf"))
@@ -237,18 +230,12 @@ def test_the_checksum_alone(written, tmp_path):
 
 def test_command(written, tmp_path):
     """0 for certified and for what was asked, 1 for violated, with all laws for one frame and JSON on demand."""
-    done = command(written / "double.vtkhdf")
-    assert done.returncode == 0, done.stderr
-    assert "4 frames: 3 certified to" in done.stdout
-    done = command(written / "double.vtkhdf", "--tolerance", "1e-300")
-    assert done.returncode == 0
-    assert "3 within what was asked" in done.stdout
+    assert "4 frames: 3 certified to" in called(written, "check", "double.vtkhdf").stdout
+    assert "3 within what was asked" in called(written, "check", "double.vtkhdf", "--tolerance", "1e-300").stdout
     path = copy(written, tmp_path)
     with h5py.File(path, "r+", locking=False) as file:
         file["VTKHDF/PointData/velocity"][-1, 0] += 1e-3
-    done = command(path, "--frame", "last", "--json")
-    assert done.returncode == 1
-    told = json.loads(done.stdout)
+    told = json.loads(called(tmp_path, "check", path, "--frame", "last", "--json", check=1).stdout)
     assert not told["passed"]
     assert {"momentum", "checksum"} <= {check["name"] for check in told["frames"][0]["checks"] if not check["passed"]}
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from support.builders import exact, settle
+from support.commands import called
 from support.shaped import cube, drum, mixture, periodic, pressed, shaped, stack, thrown
 from support.worlds import keep
 
@@ -59,9 +58,7 @@ def test_files_are_certified(tmp_path, dimension, single):
     found = list(check_file(path))
     assert all(certificate.passed for certificate in found), str(found[-1])
     assert found[-1]["shapes"].passed
-    command = [sys.executable, "-m", "rigidgrains", "check", str(path), "--json"]
-    told = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    assert told["passed"]
+    assert json.loads(called(tmp_path, "check", path, "--json").stdout)["passed"]
     with Trajectory(path) as trajectory:
         assert trajectory[-1].contacts.law("to_close") is not None
 

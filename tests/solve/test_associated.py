@@ -14,7 +14,6 @@ from support.builders import column, prepare, triangular
 from rigidgrains import Scene, Simulation, TrajectoryWriter, resume
 from rigidgrains.app.bench import dense_problem
 from rigidgrains.laws.shock import associated_law, shock_law
-from rigidgrains.runtime.barrier import new_meeting
 from rigidgrains.runtime.threads import get_threads, set_threads, together
 from rigidgrains.scene.make_solver import make_solver
 from rigidgrains.solve import associated as room
@@ -72,7 +71,7 @@ def test_threads_and_lanes_give_the_bits_of_one_contact_after_another(threads):
         what = by.sequence, by.start, by.alone, by.inner, by.tiles
         for _ in range(5):  # in the order of the first
             rows = colours, *what, *problem.arrays, dt, True
-            together(make_kernels(FRICTION).coloured_sweep, threads, new_meeting(), *rows)
+            together(make_kernels(FRICTION).coloured_sweep, threads, *rows)
             single = replace(problem, motion=motion, forces=forces)
             make_kernels(FRICTION).sweep(by.arranged(colours), *single.arrays, dt, True)
     finally:

@@ -144,7 +144,7 @@ def test_it_stops_where_changes_are_small_enough():
 
 def test_what_runs_away_ends_with_the_best_forces(monkeypatch):
     """A rule that calls every change too large: plain sweeps in the end, which converge."""
-    monkeypatch.setattr(Extrapolated, "rule", Rule(runaway=1e-3, rescues=3))
+    monkeypatch.setattr(Extrapolated, "rule", Rule(runaway=1e-3, rescues=3.0))
     problem = prepare(column(12), DT)
     report = AcceleratedSweeps(criterion=ResidualCriterion(1e-6), fallback=0).solve(problem, np.random.default_rng(0))
     assert report.converged

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import math
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -23,10 +24,11 @@ FOLDER = ROOT / "validation"
         "solver_statistics", "spherocylinders",
     ],
 )  # fmt: skip
-def test_options_are_told(name: str) -> None:
-    told = subprocess.run([sys.executable, FOLDER / f"{name}.py", "--help"], capture_output=True, text=True)
-    assert told.returncode == 0
-    assert "--quick" in told.stdout
+def test_options_are_told(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        program(monkeypatch, name, "--help")
+    assert end.value.code == 0
+    assert "--quick" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -77,15 +79,17 @@ def test_a_silo_does_not_know_how_full_it_is(tmp_path: Path) -> None:
     assert 0.5 < k < 3.0
 
 
-def test_levels_start_from_the_same_packing_and_keep_their_runs(tmp_path: Path) -> None:
+def test_levels_start_from_the_same_packing_and_keep_their_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """After a short time both levels still tell nearly the same; a second call runs nothing."""
-    rows = levels(tmp_path, "--quick", "--scenes", "shear,drum,slow")
+    rows = levels(monkeypatch, tmp_path, "--quick", "--scenes", "shear,drum,slow")
     kept = (tmp_path / "runs").read_text()
     assert len(kept.splitlines()) == 3 * 2 * 2
     assert {(row["scene"], row["figure"]): row["difference"] for row in rows}["drum", "angle"] == pytest.approx(
         0, abs=1
     )
-    assert levels(tmp_path, "--quick", "--scenes", "shear,drum,slow") == rows
+    assert levels(monkeypatch, tmp_path, "--quick", "--scenes", "shear,drum,slow") == rows
     assert (tmp_path / "runs").read_text() == kept
 
 
@@ -94,7 +98,7 @@ def test_levels_start_from_the_same_packing_and_keep_their_runs(tmp_path: Path) 
     [((10.1, 10.1), "within"), ((10.1, 10.3), "not decided"), ((10.4, 10.4), "MISSES"), ((9.6, 9.6), "MISSES")],
 )
 def test_levels_are_judged_by_the_interval_of_their_difference(
-    tmp_path: Path, balanced: tuple[float, float], verdict: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, balanced: tuple[float, float], verdict: str
 ) -> None:
     """Two seeds: Student's t of one degree of freedom is tan(0.475 pi) = 12.7 standard errors."""
     runs = [
@@ -103,15 +107,21 @@ def test_levels_are_judged_by_the_interval_of_their_difference(
         for k, rate in enumerate(rates)
     ]
     (tmp_path / "runs").write_text("".join(json.dumps(run) + "\n" for run in runs))
-    (row,) = levels(tmp_path, "--quick", "--scenes", "silo")
+    (row,) = levels(monkeypatch, tmp_path, "--quick", "--scenes", "silo")
     one, two = (10.0 * (rate - 10.0) for rate in balanced)  # %
     assert row["verdict"] == verdict
     assert row["difference"] == pytest.approx(0.5 * (one + two))
     assert row["half_width"] == pytest.approx(math.tan(0.475 * math.pi) * 0.5 * abs(one - two), abs=1e-9)
 
 
-def levels(folder: Path, *words: str) -> list[dict[str, Any]]:
+def levels(monkeypatch: pytest.MonkeyPatch, folder: Path, *words: str) -> list[dict[str, Any]]:
     """The table of levels.py, its runs kept in the folder."""
-    files = ["--runs", folder / "runs", "--json", folder / "all.json"]
-    subprocess.run([sys.executable, FOLDER / "levels.py", *words, *files], check=True)
+    program(monkeypatch, "levels", *words, "--runs", folder / "runs", "--json", folder / "all.json")
     return json.loads((folder / "all.json").read_text())
+
+
+def program(monkeypatch: pytest.MonkeyPatch, name: str, *words: object) -> None:
+    """A validation run as a program, in this process: one of its own takes seconds to start."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+    monkeypatch.setattr(sys, "argv", [f"{name}.py", *map(str, words)])
+    runpy.run_path(str(FOLDER / f"{name}.py"), run_name="__main__")

@@ -144,10 +144,14 @@ def _shapes(catalogue: Catalogue | None, shape: Any) -> Rows:
 def _certificate(frame: Frame, path: Path) -> str:
     """Verdict on a frame, where it can be had in a moment."""
     from ..certificate import check
+    from ..trajectory.errors import NotInFile
 
     if len(frame.contacts) > QUICK:
         return f"rigidgrains check {path} tells"
-    return check(frame).verdict
+    try:
+        return check(frame).verdict
+    except NotInFile:
+        return "none: frames were written with chosen fields"
 
 
 def _apart(steps: Any) -> str:

@@ -213,7 +213,8 @@ def run_scene(
     copies = copies_of(path, folder, files, text)
     if file in [*copies, *(folder / source.name for source in files)]:
         file = folder / f"{path.stem}-run{store.SUFFIX}"  # the scene starts from a file of that name
-    made = [*store.outputs(file, contacts=wish.contacts), *copies, *(folder / name for name in (REPORT, PICTURE, PLOT))]
+    results = [folder / name for name in (REPORT, PICTURE, PLOT)]
+    made = [*store.outputs(file, contacts=wish.with_contacts), *copies, *results]
     earlier = saved_problems(folder)
     with_problems = save_problems is not None or bool(earlier)
     check_outputs(*made, *([problems] if with_problems else []), force=force)
@@ -227,7 +228,8 @@ def run_scene(
         make_folder(problems)
     writer = TrajectoryWriter(
         file,
-        contacts=wish.contacts,
+        contacts=wish.with_contacts,
+        fields=wish.fields,
         precision=wish.precision,
         compression="gzip" if wish.compress else None,
         force=force,
@@ -241,7 +243,7 @@ def run_scene(
             target.write_text(text, encoding="utf-8")
         else:
             shutil.copyfile(source, target)
-    clear([*(folder / name for name in (REPORT, PICTURE, PLOT)), *earlier])
+    clear([*results, *earlier])
     if save_problems is not None:
         simulation.observe(problem_saver(problems), every=save_problems)
     return _run(simulation, plan, writer, history, progress, watch)

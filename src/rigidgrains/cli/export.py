@@ -19,10 +19,14 @@ def export(
     to: str,
     frame: Dashed = "all",
     every: Whole = None,
+    fields: str | None = None,
+    no_contacts: Switch = False,
+    single: Switch = False,
+    compress: Switch = False,
     output: OutputPath = None,
     force: Switch = False,
 ) -> None:
-    """Write a trajectory, or one frame of it, for another program.
+    """Write a trajectory, or one frame of it, for another program, or a thinner one of a large run.
 
     Parameters
     ----------
@@ -30,11 +34,20 @@ def export(
         A trajectory, NAME.vtkhdf.
     to
         gsd (HOOMD-blue, OVITO), lammps (dump), lammps-data (one frame, for read_data), extxyz (ASE, OVITO), csv, vtu
-        (ParaView), stl or obj (surfaces).
+        (ParaView), stl or obj (surfaces); vtkhdf: a trajectory of fewer frames, arrays or digits.
     frame
         Number of a frame, `last` or `all`.
     every
         Take one frame in so many. Default: all.
+    fields
+        Arrays of grains to write, with commas: velocity,load. Positions, radii, masses, materials, ids, groups and
+        scalars are always written. Default: all.
+    no_contacts
+        Leave out contacts. A trajectory with chosen fields has none.
+    single
+        Arrays of a trajectory in single precision.
+    compress
+        Compress the arrays of a trajectory.
     output
         File or folder to make. Default: named after the trajectory, beside it.
     force
@@ -49,8 +62,10 @@ def export(
     try:
         with Waiting("frames") as waiting:
             made = formats.export(
-                file, to, output, which, every=every or 1, force=force, tell=waiting.tell, note=notes.append
-            )
+                file, to, output, which, every=every or 1, contacts=False if no_contacts else None, single=single,
+                fields=None if fields is None else [name.strip() for name in fields.split(",") if name.strip()],
+                compress=compress, force=force, tell=waiting.tell, note=notes.append,
+            )  # fmt: skip
     except ValueError as problem:
         refuse(str(problem))
     out.print(f"written to [bold]{plain(made)}[/]" + ("/" if made.is_dir() else ""))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..model.arrays import contacts_in_frames, grains_in_frames
+from ..trajectory.record import is_chosen
 
 if TYPE_CHECKING:
     from ..trajectory.frame import Frame
@@ -24,16 +25,20 @@ FIRST = ("id", "material", "position", "radius", "mass")
 SHORT = {"position": "{}", "velocity": "v{}", "orientation": "q{}"}  # names of components; NAME_x of other vectors
 
 
-def grain_arrays(frame: Frame) -> Columns:
-    """The arrays of grains that other programs get, by name, see model/arrays.py, and scalars of the user."""
-    named = {name: frame.column(name) for name, column in grains_in_frames().items() if column.exported}
+def grain_arrays(frame: Frame, fields: Sequence[str] | None = None) -> Columns:
+    """The arrays of grains that other programs get, by name, see model/arrays.py, and scalars of the user.
+
+    fields : those to choose beside the basic ones; all that the frame has if absent
+    """
+    some = [name for name, column in grains_in_frames().items() if column.exported]
+    named = {name: frame.column(name) for name in some if is_chosen(name, fields, frame.catalogue)}
     return {name: array for name, array in named.items() if array is not None} | frame.scalars
 
 
-def grain_columns(frame: Frame) -> Columns:
+def grain_columns(frame: Frame, fields: Sequence[str] | None = None) -> Columns:
     """id, material, x, y, z, radius, mass, velocity, spin, angle or quaternion, load, contact number, cells crossed,
     and whatever else is exported."""
-    arrays = grain_arrays(frame)
+    arrays = grain_arrays(frame, fields)
     columns: Columns = {}
     for name in sorted(arrays, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST)):
         columns |= _components(name, arrays[name])
@@ -98,9 +103,12 @@ def tangential_force(frame: Frame) -> Array:
 
 def quaternions(frame: Frame) -> Array:
     """(n, 4) orientations as (w, x, y, z), also in 2D."""
+    turned = frame.column("orientation")
+    if turned is None:  # left out of the file
+        return np.eye(1, 4).repeat(len(frame), axis=0)
     if frame.dimension == 3:
-        return frame.orientation
-    half = 0.5 * frame.orientation
+        return turned
+    half = 0.5 * turned
     nought = np.zeros_like(half)
     return np.stack([np.cos(half), nought, nought, np.sin(half)], axis=1)
 

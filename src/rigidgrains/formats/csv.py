@@ -28,8 +28,8 @@ def write(job: Job) -> None:
     """A folder with tables for each frame and the history, or the tables of one frame."""
     for frame in job.frames():
         place = job.inside(f"grains-{frame.index:06d}.csv") if job.folder else job.main
-        save(place, grain_columns(frame), units(frame))
-        if job.trajectory.has_contacts:
+        save(place, grain_columns(frame, job.fields), units(frame))
+        if job.has_contacts:
             beside = job.inside(f"contacts-{frame.index:06d}.csv") if job.folder else job.beside
             assert beside is not None
             save(beside, {**contact_columns(frame), "wall": wall_of_contact(frame)}, units(frame))

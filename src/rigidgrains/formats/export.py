@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..shapes.poses import extents
+from ..model.arrays import unknown_fields
 from .draft import Draft
-from .errors import FrameError
+from .errors import FormatError, FrameError
 from .table import Format, to_write
 
 if TYPE_CHECKING:
@@ -31,15 +31,23 @@ def export(
     frames: int | Literal["last", "all"] = "all",
     *,
     every: int = 1,
+    fields: Sequence[str] | None = None,
+    contacts: bool | None = None,
+    single: bool = False,
+    compress: bool = False,
     force: bool = False,
     tell: Tell | None = None,
     note: Callable[[str], None] | None = None,
 ) -> Path:
     """Write frames of a trajectory in another format; returns the file or folder that was made.
 
-    to     : "gsd", "lammps", "lammps-data", "extxyz", "csv", "vtu", "stl" or "obj"
+    to     : "gsd", "lammps", "lammps-data", "extxyz", "csv", "vtu", "stl", "obj", or "vtkhdf" for a thinner trajectory
     path   : file or folder to make; default: named after the trajectory, beside it
     frames : number of a frame, "last" or "all"; every : take one frame in so many
+    fields : arrays of grains to write beside positions, radii, masses, materials, ids, groups and scalars, which are
+             always written; all if absent
+    contacts : False leaves them out; a trajectory with chosen fields has none
+    single, compress : of a trajectory: arrays in single precision, compressed
     force  : overwrite what is there
     tell   : called with the frames done and their total
     note   : called with a line about what the format cannot hold; default: a warning
@@ -51,8 +59,12 @@ def export(
 
         to_write(to, Path(trajectory))  # a wrong name is told before a file is opened
         with Trajectory(trajectory) as opened:
-            return export(opened, to, path, frames, every=every, force=force, tell=tell, note=note)
+            return export(
+                opened, to, path, frames, every=every, fields=fields, contacts=contacts, single=single,
+                compress=compress, force=force, tell=tell, note=note,
+            )  # fmt: skip
     known = to_write(to, trajectory.path)
+    check_choice(trajectory.path, known.name, fields, contacts, single=single, compress=compress)
     if known.single and frames == "all":
         frames = "last"
     if not isinstance(every, int) or every < 1:
@@ -63,10 +75,24 @@ def export(
     if target.name in ("", ".."):
         target = target.resolve()
     with Draft(target, trajectory.path, force=force, folder=folder) as draft:
-        known.room.write(job := Job(trajectory, chosen, target, draft, folder, tell))
+        job = Job(trajectory, chosen, target, draft, folder, tell, fields, contacts is not False, single, compress)
+        known.room.write(job)
     for line in job.notes:
         note(line) if note is not None else warnings.warn(line, stacklevel=2)
     return target
+
+
+def check_choice(
+    path: Path, to: str, fields: Sequence[str] | None, contacts: bool | None, *, single: bool, compress: bool
+) -> None:
+    """Raise, with all that is wrong, unless these fields can be chosen and the rest belongs to the format."""
+    told = [f"frames have no array {name!r} to choose; {hint}" for name, hint in unknown_fields(fields or ())]
+    if to == "vtkhdf" and fields is not None and contacts:
+        told.append("a trajectory has contacts with all fields or none; leave out the one or the other")
+    if to != "vtkhdf" and (single or compress):
+        told.append(f"single precision and compression belong to format 'vtkhdf', not to {to!r}; leave them out")
+    if told:
+        raise FormatError(path, "; ".join(told))
 
 
 def default_target(source: Path, known: Format, *, folder: bool) -> Path:
@@ -89,6 +115,8 @@ def choose(trajectory: Trajectory, frames: int | str) -> Sequence[int]:
 class Job:
     """What a room needs to write: frames to read, names to write to.
 
+    fields : arrays of grains that are written, all if absent; with_contacts : whether contacts are, if there are any
+    single, compress : of a trajectory
     notes : lines about what the format cannot hold
     """
 
@@ -98,6 +126,10 @@ class Job:
     draft: Draft
     folder: bool
     tell: Tell | None
+    fields: Sequence[str] | None = None
+    with_contacts: bool = True
+    single: bool = False
+    compress: bool = False
     notes: list[str] = field(default_factory=list)
 
     def frames(self) -> Iterator[Frame]:
@@ -108,6 +140,11 @@ class Job:
                 self.tell(done + 1, len(self.chosen))
 
     @property
+    def has_contacts(self) -> bool:
+        """Whether contacts are written."""
+        return self.with_contacts and self.trajectory.has_contacts
+
+    @property
     def main(self) -> Path:
         """Where to write the one file of grains."""
         return self.draft.path(self.target)
@@ -115,7 +152,7 @@ class Job:
     @property
     def beside(self) -> Path | None:
         """Where to write the contacts, in a file of their own; None without contacts."""
-        return self.apart("contacts") if self.trajectory.has_contacts else None
+        return self.apart("contacts") if self.has_contacts else None
 
     def apart(self, kind: str) -> Path:
         """Where to write something in a file of its own, beside that of the grains."""
@@ -132,7 +169,7 @@ class Job:
         for index in self.chosen:
             frame = self.trajectory[index]
             position = frame.position.astype(float)
-            below, above = extents(frame.catalogue, frame.shape, frame.radius, frame.orientation)
+            below, above = frame.reaches
             np.minimum(lower, (position + below).min(axis=0, initial=np.inf), out=lower)
             np.maximum(upper, (position + above).max(axis=0, initial=-np.inf), out=upper)
         return (lower, upper) if (lower <= upper).all() else (np.zeros(3), np.ones(3))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
@@ -38,7 +38,7 @@ def write(job: Job) -> None:
         grains = stack.enter_context(job.main.open("w", encoding="ascii", newline="\n"))
         contacts = stack.enter_context(beside.open("w", encoding="ascii", newline="\n")) if beside else None
         for frame in job.frames():
-            grains.write(_block(frame, _grains(frame)))
+            grains.write(_block(frame, _grains(frame, job.fields)))
             if contacts:
                 contacts.write(_block(frame, _contacts(frame)))
 
@@ -56,9 +56,9 @@ def read(path: Path, which: Which, given: Given) -> State:
     )
 
 
-def _grains(frame: Frame) -> dict[str, NDArray[Any]]:
+def _grains(frame: Frame, fields: Sequence[str] | None) -> dict[str, NDArray[Any]]:
     turned = {"orientation": "angle" if frame.dimension == 2 else "quaternion"}
-    return {(NAMES | turned).get(name, name): array for name, array in grain_arrays(frame).items()}
+    return {(NAMES | turned).get(name, name): array for name, array in grain_arrays(frame, fields).items()}
 
 
 def _contacts(frame: Frame) -> dict[str, NDArray[Any]]:

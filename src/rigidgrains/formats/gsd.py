@@ -34,7 +34,7 @@ def write(job: Job) -> None:
     types = make_types(job)
     with hoomd.open(str(job.main), "w") as file:
         for frame in job.frames():
-            file.append(_frame(hoomd, frame, job.bounds, types))
+            file.append(_frame(hoomd, frame, job, types))
 
 
 def read(path: Path, which: Which, given: Given) -> State:
@@ -80,7 +80,7 @@ def _box(frame: Any) -> Box | None:
     log = frame.log
     if "cell_vectors" in log:
         return log["cell_vectors"], log["cell_origin"], (log["cell_periodic"] > 0).tolist()
-    if "particles/spin" in log:
+    if "wall_force" in log:
         return None
     x, y, z, xy, xz, yz = map(float, frame.configuration.box)
     vectors = np.array([[x, 0.0, 0.0], [xy * y, y, 0.0], [xz * z, yz * z, z]])
@@ -104,33 +104,37 @@ def _place(frame: Frame, bounds: tuple[Array, Array]) -> tuple[list[float], Arra
     return [*size, *lean], position - away @ cell.vectors - centre, log | {"cell_centre": centre}, crossed
 
 
-def _frame(hoomd: Any, frame: Frame, bounds: tuple[Array, Array], types: Types) -> Any:
+def _frame(hoomd: Any, frame: Frame, job: Job, types: Types) -> Any:
     out, single = hoomd.Frame(), np.float32
+    arrays = grain_arrays(frame, job.fields)
     n, q = len(frame), quaternions(frame)
     disk = frame.dimension == 2
-    box, position, log, crossed = _place(frame, bounds)
+    box, position, log, crossed = _place(frame, job.bounds)
     inertia = (0.5 if disk else 0.4) * frame.mass * frame.radius**2
+    moments, about = inertia[:, None], np.array([0, 0, 1]) if disk else np.ones(3)
+    if shaped := frame.catalogue is not None and frame.shape is not None:
+        moments = frame.mass[:, None] * (frame.radius[:, None] * frame.catalogue.gyration[frame.shape]) ** 2
     out.configuration.step, out.configuration.dimensions = frame.step, frame.dimension
     out.configuration.box = [*box[:2], 0.0, *box[3:]] if disk else box
     grains = out.particles
     grains.N, grains.types, grains.typeid = n, types.names, types.of(frame)
     if types.shapes:
         grains.type_shapes = types.shapes
-    grains.position, grains.velocity = position.astype(single), frame.velocity.astype(single)
-    grains.image = crossed
-    grains.orientation, grains.diameter = q.astype(single), (2.0 * frame.radius).astype(single)
-    grains.mass = frame.mass.astype(single)
-    grains.moment_inertia = (inertia[:, None] * (np.array([0, 0, 1]) if disk else np.ones(3))).astype(single)
-    grains.angmom = angular_momentum(q, frame.spin, inertia).astype(single)
-    if frame.catalogue is not None and frame.shape is not None:
-        moments = frame.mass[:, None] * (frame.radius[:, None] * frame.catalogue.gyration[frame.shape]) ** 2
-        grains.moment_inertia = (moments * (np.array([0, 0, 1]) if disk else np.ones(3))).astype(single)
-        grains.angmom = momentum_of_shapes(q, frame.spin, moments).astype(single)
+    grains.position, grains.image, grains.mass = position.astype(single), crossed, frame.mass.astype(single)
+    grains.diameter = (2.0 * frame.radius).astype(single)
+    if "velocity" in arrays:
+        grains.velocity = frame.velocity.astype(single)
+    if "orientation" in arrays:
+        grains.orientation = q.astype(single)
+    grains.moment_inertia = (moments * about).astype(single)
+    if "spin" in arrays:
+        turning = momentum_of_shapes(q, frame.spin, moments) if shaped else angular_momentum(q, frame.spin, inertia)
+        grains.angmom = turning.astype(single)
     out.log = {name: np.array([figure]) for name, figure in frame.figures.items()}
-    out.log |= {f"particles/{name}": array for name, array in grain_arrays(frame).items() if name not in SCHEMA}
+    out.log |= {f"particles/{name}": array for name, array in arrays.items() if name not in SCHEMA}
     out.log["wall_force"] = frame.wall_force
     out.log |= log
-    if frame.has_contacts:
+    if job.has_contacts:
         _add_bonds(out, frame)
     return out
 

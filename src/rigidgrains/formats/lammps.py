@@ -6,7 +6,7 @@ written as spheres of equal volume.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
@@ -42,7 +42,7 @@ def write(job: Job) -> None:
         grains = stack.enter_context(job.main.open("w", encoding="ascii", newline="\n"))
         contacts = stack.enter_context(beside.open("w", encoding="ascii", newline="\n")) if beside else None
         for frame in job.frames():
-            columns = _grains(frame)
+            columns = _grains(frame, job.fields)
             if frame.catalogue is not None:
                 columns, note = beads(frame, columns)
                 job.notes = [note] if note else job.notes
@@ -74,18 +74,19 @@ def unscaled(columns: Mapping[str, NDArray[Any]], box: Box) -> dict[str, NDArray
     return {**dict(zip("xyz", place.T)), **{name: column for name, column in columns.items() if name not in shares}}
 
 
-def _grains(frame: Frame) -> Columns:
-    columns = grain_columns(frame)
-    angle = {"angle": columns["angle"]} if frame.dimension == 2 else {}
-    turned = dict(zip(("quatw", "quati", "quatj", "quatk"), quaternions(frame).T))
+def _grains(frame: Frame, fields: Sequence[str] | None) -> Columns:
+    columns = grain_columns(frame, fields)
+    angle = {"angle": columns["angle"]} if "angle" in columns else {}
+    is_turned = "angle" in columns or "qw" in columns
+    turned = dict(zip(("quatw", "quati", "quatj", "quatk"), quaternions(frame).T)) if is_turned else {}
     kept = ("x", "y", "z", "vx", "vy", "vz", *SPIN, "radius", "mass")
     return {
         "id": columns["id"] + 1,
         "type": columns["material"] + 1,
-        **{SPIN.get(name, name): columns[name] for name in kept},
+        **{SPIN.get(name, name): columns[name] for name in kept if name in columns},
         **turned,
         **angle,
-        "load": columns["load"],
+        **({"load": columns["load"]} if "load" in columns else {}),
         **{f"i{axis}": columns[f"image_{axis}"] for axis in "xyz" if f"image_{axis}" in columns},
         **{name: column for name, column in columns.items() if name not in (*kept, *OTHERWISE)},
     }
@@ -109,8 +110,9 @@ def beads(frame: Frame, columns: Columns) -> tuple[Columns, str]:
         share[some] = (size**frame.dimension / (size**frame.dimension).sum())[nth[some]]
     away = frame.radius[row, None] * np.einsum("iab,ib->ia", matrices(frame.orientation)[row], centre)
     out = {name: np.asarray(column)[row] for name, column in columns.items()}
-    for axis, drift in zip("xyz", np.cross(frame.spin[row], away).T):
-        out["v" + axis] = out["v" + axis] + drift
+    if "vx" in out:
+        for axis, drift in zip("xyz", np.cross(frame.spin[row], away).T):
+            out["v" + axis] = out["v" + axis] + drift
     for axis, step in zip("xyz", away.T):
         out[axis] = out[axis] + step
     out |= {"radius": out["radius"] * radius, "mass": out["mass"] * share}

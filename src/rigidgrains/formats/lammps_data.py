@@ -40,7 +40,7 @@ def write(job: Job) -> None:
         if frame.catalogue is not None and frame.shape is not None and not frame.catalogue.round[frame.shape].all():
             told = "has grains of other shapes, and atom_style sphere has none; export --to lammps, a dump, writes them"
             raise FormatError(job.trajectory.path, told)
-        columns = grain_columns(frame)
+        columns = grain_columns(frame, job.fields)
         vectors, lower = box_of(frame, job.bounds)
         upper, tilt = lower + np.diag(vectors), (vectors[B, X], vectors[C, X], vectors[C, Y])
         radius, mass = (np.asarray(columns[name], dtype=float) for name in ("radius", "mass"))
@@ -50,12 +50,15 @@ def write(job: Job) -> None:
         leans = f"{' '.join(repr(float(part)) for part in tilt)} xy xz yz\n" if any(tilt) else ""
         ids, images = columns["id"] + 1, [columns[f"image_{axis}"] for axis in "xyz" if f"image_{axis}" in columns]
         atoms = [ids, columns["material"] + 1, 2.0 * radius, mass / (SPHERE * radius**3)]
-        motion = [ids, *(columns[name] for name in ("vx", "vy", "vz", "spin_x", "spin_y", "spin_z"))]
+        moving = "vx" in columns and "spin_x" in columns
+        motion = [ids, *(columns[name] for name in ("vx", "vy", "vz", "spin_x", "spin_y", "spin_z"))] if moving else []
+        if ("vx" in columns) != ("spin_x" in columns):
+            job.notes.append("a LAMMPS data file has velocities with spins or none: they are left out; choose both")
+        told = f"\nVelocities\n\n{lines(motion)}" if moving else ""
         job.main.write_text(
             f"LAMMPS data file by rigidgrains, frame {frame.index}, t = {frame.time!r} s\n\n{len(frame)} atoms\n"
             f"{int(columns['material'].max(initial=0)) + 1} atom types\n\n{ends}{leans}\n"
-            f"Atoms # sphere\n\n{lines([*atoms, *(columns[axis] for axis in 'xyz'), *images])}\n"
-            f"Velocities\n\n{lines(motion)}",
+            f"Atoms # sphere\n\n{lines([*atoms, *(columns[axis] for axis in 'xyz'), *images])}{told}",
             encoding="ascii",
         )
 

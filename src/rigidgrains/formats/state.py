@@ -145,7 +145,7 @@ def make_state(
     if not len(columns["x"]):
         raise FormatError(path, f"frame {frame} has no grains; choose another")
     for name, column in columns.items():
-        bad = ~(np.abs(column) <= FARTHEST)
+        bad = ~(np.abs(column.astype(float)) <= FARTHEST)
         if name in POSITIVE:
             bad |= ~(column > 0.0)
         if bad.any():

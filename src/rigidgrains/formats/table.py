@@ -55,7 +55,7 @@ def _is_csv(path: Path, head: bytes) -> bool:
 FORMATS = {
     known.name: known
     for known in (
-        Format("vtkhdf", "trajectory of rigidgrains", recognise=lambda path, head: head.startswith(HDF5)),
+        Format("vtkhdf", "trajectory of rigidgrains", "-thin.vtkhdf", recognise=lambda _, head: head.startswith(HDF5)),
         Format("gsd", "GSD of HOOMD-blue", ".gsd", recognise=lambda path, head: head.startswith(GSD)),
         Format("lammps", "LAMMPS dump", ".dump", recognise=lambda path, head: head.lstrip().startswith(b"ITEM:")),
         Format("lammps-data", "LAMMPS data file", ".data", single=True, recognise=_is_lammps_data),

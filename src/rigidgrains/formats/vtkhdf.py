@@ -1,13 +1,21 @@
-"""Trajectories of our own, as a state to start from."""
+"""Trajectories of our own: as a state to start from, and thinned out from that of a large run."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..model.arrays import goes_with_contacts
 from ..model.given import GivenForces
+from ..trajectory.entry import Entry
+from ..trajectory.record import is_chosen
+from ..trajectory.single import write_frames
+from ..trajectory.store import contacts_link
+from ..trajectory.texts import PACKING
+from ..trajectory.wall_table import describe
 from .box import cell_of
 from .columns import grain_columns
 from .errors import FormatError, FrameError
@@ -16,6 +24,53 @@ from .state import Given, State, Which, make_state
 
 if TYPE_CHECKING:
     from ..trajectory.frame import Frame
+    from .export import Job
+
+
+TEXTS = ("scene", "run", "report", "species", "shapes", PACKING)
+
+
+def write(job: Job) -> None:
+    """Frames with chosen arrays, with or without contacts, and the whole history; a run is not resumed from it.
+
+    A certificate needs all arrays, so that chosen ones go without contacts.
+    """
+    trajectory, contacts = job.trajectory, job.has_contacts and job.fields is None
+    history = trajectory.history
+    write_frames(
+        job.main,
+        (_entry(job, index, contacts) for index in _told(job)),
+        dimension=trajectory.dimension,
+        columns=[name for name in history if name != "wall_force"],
+        wall_names=trajectory.wall_names,
+        texts={name: text for name in TEXTS if (text := trajectory.text(name))},
+        seed=trajectory.seed,
+        history=history,
+        compression="gzip" if job.compress else None,
+    )
+    if contacts:
+        job.draft.path(contacts_link(job.target))
+
+
+def _told(job: Job) -> Iterator[int]:
+    for done, index in enumerate(job.chosen):
+        yield index
+        if job.tell is not None:
+            job.tell(done + 1, len(job.chosen))
+
+
+def _entry(job: Job, index: int, contacts: bool) -> Entry:
+    """A frame as the file has it, without what is left out."""
+    clouds, frame = job.trajectory.clouds(index), job.trajectory[index]
+    grains = clouds["VTKHDF"]
+    for arrays in (grains.data, grains.once):
+        for name in list(arrays):
+            if not is_chosen(name, job.fields, frame.catalogue) or (goes_with_contacts(name) and not contacts):
+                del arrays[name]
+    kept = clouds if contacts else {"VTKHDF": grains}
+    for cloud in kept.values():
+        cloud.precision = np.float32 if job.single else None
+    return Entry(kept, describe(frame.walls))
 
 
 def read(path: Path, which: Which, given: Given) -> State:

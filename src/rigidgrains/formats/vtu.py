@@ -6,7 +6,7 @@ Grains of other shapes than disks and spheres have their surfaces in a grid of t
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,7 +32,7 @@ OF_SURFACES = ("id", "shape", "material", "group", "radius", "velocity", "load",
 def write(job: Job) -> None:
     """A folder with grids of grains, contacts and, of other shapes, surfaces for each frame, or those of one frame."""
     series: dict[str, list[tuple[float, str]]] = {"grains": []}
-    if job.trajectory.has_contacts:
+    if job.has_contacts:
         series["contacts"] = []
     for frame in job.frames():
         for kind, grid in (("grains", _grains), ("contacts", _contacts)):
@@ -41,13 +41,13 @@ def write(job: Job) -> None:
             name = f"{kind}-{frame.index:06d}.vtu"
             place = job.inside(name) if job.folder else job.main if kind == "grains" else job.beside
             assert place is not None
-            points, data = grid(frame)
+            points, data = grid(frame, job.fields)
             save(place, points, data, fields={"TimeValue": np.array([frame.time]), **_cell(frame)})
             series[kind].append((frame.time, name))
         if frame.catalogue is not None:
             name = f"surfaces-{frame.index:06d}.vtu"
             place = job.inside(name) if job.folder else job.apart("surfaces")
-            points, cells, data = _surfaces(frame)
+            points, cells, data = _surfaces(frame, job.fields)
             save(place, points, data, fields={"TimeValue": np.array([frame.time])}, cells=cells)
             series.setdefault("surfaces", []).append((frame.time, name))
     if job.folder:
@@ -113,12 +113,12 @@ def save(
         file.write(b"\n</AppendedData>\n</VTKFile>\n")
 
 
-def _grains(frame: Frame) -> tuple[Array, dict[str, Array]]:
-    arrays = grain_arrays(frame)
+def _grains(frame: Frame, fields: Sequence[str] | None) -> tuple[Array, dict[str, Array]]:
+    arrays = grain_arrays(frame, fields)
     return arrays.pop("position"), arrays
 
 
-def _surfaces(frame: Frame) -> tuple[Array, Cells, dict[str, Array]]:
+def _surfaces(frame: Frame, fields: Sequence[str] | None) -> tuple[Array, Cells, dict[str, Array]]:
     """Points (k, 3) m of all grains, triangles or flat polygons, and for each of them the data of its grain.
 
     In single precision: they are many, and there to be looked at.
@@ -138,7 +138,7 @@ def _surfaces(frame: Frame) -> tuple[Array, Cells, dict[str, Array]]:
         first += n * k
     size, row = np.concatenate(sizes), np.concatenate(owner)
     kind = np.full(len(size), POLYGON if frame.dimension == 2 else TRIANGLE)
-    arrays, short = grain_arrays(frame), {"f": np.float32, "i": np.int32, "u": np.int32}
+    arrays, short = grain_arrays(frame, fields), {"f": np.float32, "i": np.int32, "u": np.int32}
     wanted = [name for name in (*OF_SURFACES, *frame.scalars) if name in arrays]
     data = {name: arrays[name].astype(short[arrays[name].dtype.kind])[row] for name in wanted}
     return np.concatenate(points).astype(np.float32), Cells(np.concatenate(corners), np.cumsum(size), kind), data
@@ -153,7 +153,7 @@ def _cell(frame: Frame) -> dict[str, Array]:
     return {"cell_vectors": cell.vectors, "cell_origin": cell.origin[None], "cell_periodic": periodic}
 
 
-def _contacts(frame: Frame) -> tuple[Array, dict[str, Array]]:
+def _contacts(frame: Frame, fields: Sequence[str] | None) -> tuple[Array, dict[str, Array]]:
     contacts = frame.contacts
     return contacts.point, {
         "pair": np.stack([bodies(frame, 0), bodies(frame, 1)], axis=1),

@@ -6,8 +6,9 @@ new array is one entry here. Rows follow their grain or contact through all of t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, Literal
 
 import numpy as np
@@ -30,6 +31,7 @@ class Column:
     unit     : SI unit, "" for none; note : what else its reader has to know, in place of a unit
     frames   : "every" writes it in each frame, "once" again only when it has changed, "never" leaves it out
     exported : part of the files of other programs
+    basic    : in every frame, also where a user chooses which arrays frames have
     values   : what a file may hold: "positive", "finite", or "any"
     """
 
@@ -40,6 +42,7 @@ class Column:
     note: str = ""
     frames: Literal["every", "once", "never"] = "every"
     exported: bool = False
+    basic: bool = False
     values: Literal["positive", "finite", "any"] = "any"
 
     @property
@@ -165,32 +168,36 @@ def _table(*columns: Any) -> dict[str, Any]:
 
 # The order is that of exports. What is not PerGrain is computed for frames.
 PER_GRAIN: dict[str, Column] = _table(
-    PerGrain(name="position", row=(3,), unit="m", exported=True, values="finite", needed=True),
-    PerGrain(name="radius", unit="m", frames="once", exported=True, values="positive", needed=True),
+    PerGrain(name="position", row=(3,), unit="m", exported=True, basic=True, values="finite", needed=True),
+    PerGrain(name="radius", unit="m", frames="once", exported=True, basic=True, values="positive", needed=True),
     Column(name="velocity", row=(3,), unit="m/s", exported=True, values="finite"),
     Column(name="spin", row=(3,), unit="rad/s", exported=True, values="finite"),
     PerGrain(
         name="orientation", row={2: (), 3: (4,)}, note="rad in 2D, quaternion (w, x, y, z) in 3D", exported=True,
         values="finite", default={2: 0.0, 3: (1.0, 0.0, 0.0, 0.0)}, needed=True,
     ),
-    PerGrain(name="mass", unit="kg", frames="once", exported=True, values="positive", needed=True),
+    PerGrain(name="mass", unit="kg", frames="once", exported=True, basic=True, values="positive", needed=True),
     Column(name="load", unit="N", exported=True, values="finite"),
     Column(name="contact_number", dtype=np.int32, exported=True),
-    PerGrain(name="material", dtype=np.int32, note="row of friction", frames="once", exported=True, needed=True),
-    PerGrain(name="id", dtype=np.int64, frames="once", exported=True, default=-1),
+    PerGrain(
+        name="material", dtype=np.int32, note="row of friction", frames="once", exported=True, basic=True, needed=True,
+    ),
+    PerGrain(name="id", dtype=np.int64, frames="once", exported=True, basic=True, default=-1),
     PerGrain(
         name="shape", dtype=np.int32, note="number in the catalogue of shapes", frames="once", exported=True,
-        where=_has_shapes,
+        basic=True, where=_has_shapes,
     ),
     PerGrain(
-        name="image", row=(3,), dtype=np.int32, note="cells", frames="once", exported=True, where=_has_cell,
-        returns=False,
+        name="image", row=(3,), dtype=np.int32, note="cells", frames="once", exported=True, basic=True,
+        where=_has_cell, returns=False,
     ),
     PerGrain(
         name="orientation_before", row=(4,), note="quaternion (w, x, y, z) at the beginning of the step",
         values="finite", default=(1.0, 0.0, 0.0, 0.0), where=_has_solid_shapes, returns=False,
     ),
-    Column(name="group", dtype=np.int32, note="number of the group; -1 of none", frames="once", exported=True),
+    Column(
+        name="group", dtype=np.int32, note="number of the group; -1 of none", frames="once", exported=True, basic=True,
+    ),
     PerGrain(
         name="scalars", row=("scalars",), note="by the names in scalar_names; in frames under these", frames="never",
         default=np.nan, where=_has_scalars,
@@ -262,6 +269,24 @@ def grain_arrays() -> Iterator[PerGrain]:
 def grains_in_frames() -> dict[str, Column]:
     """The arrays of frames with a row for each grain, by name."""
     return {name: column for name, column in PER_GRAIN.items() if column.frames != "never"}
+
+
+def goes_with_contacts(name: str) -> bool:
+    """Whether frames have an array of grains for certificates, and only if they have contacts."""
+    return name.endswith("_before") or name.startswith("peculiar")
+
+
+def choosable() -> list[str]:
+    """Names of the arrays of grains that frames have or not, as a user chooses."""
+    return [name for name, one in grains_in_frames().items() if not one.basic and not goes_with_contacts(name)]
+
+
+def unknown_fields(fields: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Names among these that frames have no array of, each with what to write instead."""
+    known = choosable()
+    for name in [name for name in fields if name not in known]:
+        near = get_close_matches(str(name), known, n=1, cutoff=0.6)
+        yield name, f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
 
 
 def contacts_in_frames() -> dict[str, Column]:

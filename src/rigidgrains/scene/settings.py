@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema, create_model, model_validator
 
+from ..model.arrays import choosable, unknown_fields
 from ..model.coefficients import COEFFICIENTS
 from ..model.time_functions import TimeFunction, read_time_function
 from ..solve.aliases import SETTINGS, current, rename
@@ -376,7 +377,14 @@ class Output(Section):
     frame_every: Count | None = Field(
         default=None, description="steps between frames of the trajectory; a hundredth of the run if absent"
     )
-    contacts: bool = Field(default=True, strict=True, description="write contacts too; certificates need them")
+    contacts: bool = Field(
+        default=True, strict=True, description="write contacts too; certificates need them, and all fields"
+    )
+    fields: tuple[Name, ...] | None = Field(
+        default=None,
+        description="arrays of grains in frames beside those that hardly change, all if absent; without contacts then: "
+        + ", ".join(choosable()),
+    )
     precision: Literal["double", "single"] = Field(default="double", description="of the frames; restarts are exact")
     compress: bool = Field(default=False, strict=True, description="compress the frames")
     checkpoint_every: Count | None = Field(
@@ -387,3 +395,15 @@ class Output(Section):
     colour: Name = Field(
         default="load", description=f"what the colour of a grain shows: {', '.join(COLOURS)}, or the name of a scalar"
     )
+
+    @property
+    def with_contacts(self) -> bool:
+        """Whether contacts are written: unless arrays of grains are chosen."""
+        return self.contacts and self.fields is None
+
+    def mistakes(self, dimension: int) -> Iterator[Problem]:
+        for name, hint in unknown_fields(self.fields or ()):
+            yield Problem("fields", name, f"frames have no array of this name; {hint}")
+        if self.fields is not None and self.contacts and self.given("contacts"):
+            told = "goes with contacts = false: contacts without all arrays of their grains cannot be certified"
+            yield self.wrong("fields", told)

@@ -11,6 +11,12 @@ class TrajectoryError(ValueError):
     """A file that cannot be read, written or resumed; the text says which, why, and the remedy."""
 
 
+class NotInFile(TrajectoryError, KeyError):
+    """An array that the frames of a file do not have: it was left out when they were written."""
+
+    __str__ = Exception.__str__  # that of KeyError quotes the text
+
+
 class Mismatch(Exception):
     """Something in a file that does not match its checksum; the text says what."""
 

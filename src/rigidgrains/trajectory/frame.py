@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from ..model.arrays import goes_with_contacts
 from ..runtime.arguments import check_state
+from ..shapes.poses import extents
 from . import record, shape_table, species_table, wall_table
+from .errors import NotInFile
 from .series import Cloud
 
 if TYPE_CHECKING:
@@ -174,27 +177,27 @@ class Frame:
     @cached_property
     def orientation(self) -> Array:
         """(n,) rad in 2D, (n, 4) unit quaternions (w, x, y, z) in 3D"""
-        return self._read("PointData/orientation")
+        return self._needed("orientation")
 
     @cached_property
     def velocity(self) -> Array:
         """(n, 3) m/s; in a cell that deforms with its flow"""
-        return self._read("PointData/velocity")
+        return self._needed("velocity")
 
     @cached_property
     def spin(self) -> Array:
         """(n, 3) rad/s"""
-        return self._read("PointData/spin")
+        return self._needed("spin")
 
     @cached_property
     def velocity_before(self) -> Array:
         """(n, 3) m/s, at the beginning of the step; only in files with contacts"""
-        return self._read("PointData/velocity_before")
+        return self._needed("velocity_before")
 
     @cached_property
     def spin_before(self) -> Array:
         """(n, 3) rad/s, at the beginning of the step; only in files with contacts"""
-        return self._read("PointData/spin_before")
+        return self._needed("spin_before")
 
     @cached_property
     def radius(self) -> Array:
@@ -255,17 +258,17 @@ class Frame:
     @cached_property
     def load(self) -> Array:
         """(n,) N, sum of the normal forces on each grain"""
-        return self._read("PointData/load")
+        return self._needed("load")
 
     @cached_property
     def contact_number(self) -> Array:
         """(n,) force-carrying contacts of each grain"""
-        return self._read("PointData/contact_number")
+        return self._needed("contact_number")
 
     @cached_property
     def external_force(self) -> Array:
         """(n, 3) N, without gravity, with springs"""
-        return self._read("PointData/external_force")
+        return self._needed("external_force")
 
     @cached_property
     def external_torque(self) -> Array | None:
@@ -345,6 +348,16 @@ class Frame:
         path = "PointData/peculiar_velocity_before"
         return self._read(path) if self._has(path) else self.velocity_before
 
+    def _needed(self, name: str) -> Array:
+        """An array that frames have unless it was left out."""
+        try:
+            return self._read(f"PointData/{name}")
+        except KeyError:
+            told = "with chosen fields; choose this one too, or none"
+            if goes_with_contacts(name):
+                told = "without contacts; run again with them"
+            raise NotInFile(f"frames of this file have no {name!r}: they were written {told}") from None
+
     def _cell(self, name: str) -> Array | None:
         path = f"FieldData/cell_{name}"
         return self._read(path) if self._has(path) else None
@@ -377,6 +390,14 @@ class Frame:
         at = {name: self._read(f"FieldData/{name}") for name in wall_table.PLACEMENT if self._has(f"FieldData/{name}")}
         with self._guard():
             return wall_table.rebuild(self._walls, at)
+
+    @property
+    def reaches(self) -> tuple[Array, Array]:
+        """(n, 3) m, how far each grain reaches from its centre below and above, along x, y and z."""
+        if self.catalogue is None or self.shape is None:  # whichever way they are turned, which a file may not know
+            reach = self.radius.astype(float)[:, None].repeat(3, axis=1)
+            return -reach, reach
+        return extents(self.catalogue, self.shape, self.radius, self.orientation)
 
     @property
     def has_contacts(self) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.arrays import PER_CONTACT, grain_arrays, grains_in_frames
+from ..model.arrays import PER_CONTACT, PER_GRAIN, grain_arrays, grains_in_frames
 from ..model.bodies import Bodies, S
 from ..model.cell import IMAGES
 from ..model.columns import GAP, INV_MASS, MU, N_X, R_N, R_X, V
@@ -19,6 +20,7 @@ from . import cell_table, law_table, wall_table
 from .series import Cloud
 
 if TYPE_CHECKING:
+    from ..shapes.catalogue import Catalogue
     from ..simulation.simulation import Simulation
 
 Array = NDArray[Any]
@@ -36,11 +38,19 @@ def clouds(simulation: Simulation) -> dict[str, Cloud]:
     }
 
 
-def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[str, float] | None = None) -> Cloud:
+def grains(
+    simulation: Simulation,
+    *,
+    precision: type,
+    full: bool,
+    fields: Sequence[str] | None = None,
+    known: dict[str, float] | None = None,
+) -> Cloud:
     """The grains of a frame, with walls and figures.
 
     precision : float or np.float32, of arrays over grains
     full      : with the velocities before the step, which a certificate needs
+    fields    : arrays to choose beside the basic ones and scalars of the user, see model/arrays.py; None for all
     known     : the figures of this step, if somebody has them already
     """
     bodies, contacts, before = simulation.bodies, simulation.contacts, simulation.motion_before
@@ -78,6 +88,7 @@ def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[s
     arrays |= {
         column.name: column.of(bodies) for column in grain_arrays() if column.name in declared and column.where(bodies)
     }
+    arrays = {name: array for name, array in arrays.items() if is_chosen(name, fields, bodies.catalogue)}
     cloud = Cloud(
         simulation.time,
         arrays.pop("position"),
@@ -103,6 +114,14 @@ def grains(simulation: Simulation, *, precision: type, full: bool, known: dict[s
         for arrays in (cloud.data, cloud.once):
             arrays |= {name: array[order] for name, array in arrays.items()}
     return cloud
+
+
+def is_chosen(name: str, fields: Sequence[str] | None, catalogue: Catalogue | None) -> bool:
+    """Whether frames have an array where only some are chosen: basic ones, scalars of the user, and the orientations of
+    grains that are not round always."""
+    if fields is None or name in fields or name not in PER_GRAIN:
+        return True
+    return PER_GRAIN[name].basic or (name == "orientation" and catalogue is not None)
 
 
 def group_numbers(bodies: Bodies) -> NDArray[np.int32]:

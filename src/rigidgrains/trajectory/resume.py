@@ -44,7 +44,8 @@ def resume(
         if PACKING in file["texts"]:
             raise TrajectoryError(f"{path}: this is a packing, not a run; start one from it, with file in [[grains]]")
         if "text" not in file["checkpoint"]:
-            raise TrajectoryError(f"{path}: there is no checkpoint to resume from; it was lost with the damage")
+            told = "it was lost with the damage, or never in a file that was thinned out from another"
+            raise TrajectoryError(f"{path}: there is no checkpoint to resume from; {told}")
         arrays, text = read_checkpoint(file["checkpoint"])
         verify_state.state(arrays, text)
         version = str(file.attrs["version"])

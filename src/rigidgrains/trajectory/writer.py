@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import time as clock
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from ..model.arrays import unknown_fields
 from ..observe.history import History
 from ..runtime.arguments import is_number
 from ..simulation.columns import columns
@@ -40,6 +41,8 @@ class TrajectoryWriter(Observer):
 
     path        : file to write, NAME.vtkhdf
     contacts    : False leaves out contacts and the velocities before each step
+    fields      : names of the arrays of grains to write beside those that hardly change (radii, ids, groups, ...) and
+                  scalars, ("velocity", "load") for instance; None for all. Chosen arrays go without contacts
     precision   : "double", or "single" for files half as large; checkpoints are always exact
     compression : None, or "gzip" for a smaller file at some cost
     force       : overwrite a file that is there
@@ -55,7 +58,8 @@ class TrajectoryWriter(Observer):
         self,
         path: str | Path,
         *,
-        contacts: bool = True,
+        contacts: bool | None = None,
+        fields: Sequence[str] | None = None,
         precision: Literal["double", "single"] = "double",
         compression: Literal["gzip"] | None = None,
         force: bool = False,
@@ -69,7 +73,11 @@ class TrajectoryWriter(Observer):
             raise ValueError(f"precision {precision!r} is unknown; choose 'double' or 'single'")
         if compression not in (None, "gzip"):
             raise ValueError(f"compression {compression!r} is unknown; choose None or 'gzip'")
+        if fields is not None:
+            check_fields(fields, contacts)
+        contacts = fields is None if contacts is None else contacts
         store.check_name(self.path, force=force or resume, contacts=contacts)
+        self._fields = fields
         self._contacts, self._compression, self._force, self._resume = contacts, compression, force, resume
         self._precision = float if precision == "double" else np.float32
         self._history, self._scene, self._run = history, scene, run or {}
@@ -200,7 +208,9 @@ class TrajectoryWriter(Observer):
         history, known = self._history, None
         if history is not None and len(history) and history.rows[-1][0] == simulation.steps:
             known = dict(zip(history.names, history.rows[-1]))
-        grains = record.grains(simulation, precision=self._precision, full=self._contacts, known=known)
+        grains = record.grains(
+            simulation, precision=self._precision, full=self._contacts, fields=self._fields, known=known
+        )
         grains.scalars["wall_table"] = 0.0  # set when it is known, in _append
         clouds = {"VTKHDF": grains}
         if self._contacts:
@@ -357,6 +367,15 @@ class TrajectoryWriter(Observer):
             if atomic.failure is None and not as_it_is:
                 atomic.commit(durable=True)
         atomic.close()
+
+
+def check_fields(fields: Sequence[str], contacts: bool | None) -> None:
+    """Raise unless these are arrays that frames may have or not, and contacts are left out."""
+    told = [f"frames have no array {name!r} to choose; {hint}" for name, hint in unknown_fields(fields)]
+    if contacts:
+        told.append("contacts without all arrays of their grains cannot be certified; leave out fields, or contacts")
+    if told:
+        raise ValueError("; ".join(told))
 
 
 class Checkpoints(Observer):

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from ..model.shapes import Plane
 from ..model.walls import Wall
-from ..shapes.poses import extents
 from ..trajectory.frame import Frame
 from .images import corners, shown
 
@@ -49,9 +48,7 @@ def box_around(frames: Iterable[Frame]) -> Box:
 def _box_of(frame: Frame) -> Box:
     seen = shown(frame)
     position = seen.position
-    below, above = (
-        reach[seen.owner] for reach in extents(frame.catalogue, frame.shape, frame.radius, frame.orientation)
-    )
+    below, above = (reach[seen.owner] for reach in frame.reaches)
     if frame.dimension == 2:
         below, above = below * np.array([1.0, 1.0, 0.0]), above * np.array([1.0, 1.0, 0.0])
     if len(position) > 10:

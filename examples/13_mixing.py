@@ -1,4 +1,8 @@
-"""Light and heavy disks in one box: how well they are mixed, and what each kind carries."""
+"""How well are two kinds of grains mixed, and what does each of them carry?
+
+Lacey's index of mixing is 0 for separate layers and 1 for a random mixture. Here light and heavy disks are drawn at
+random; at rest the index is still 1 within the scatter of its 20 cells.
+"""
 
 import rigidgrains as rg
 from rigidgrains import measure
@@ -21,8 +25,12 @@ record = measure.Measure(lacey=lambda frame: measure.lacey(frame, "material", si
 sim.observe(record, every=50)
 sim.run(until=0.3)
 
-print(f"Lacey's index {record['lacey.index'][0]:.2f} at the start, {record['lacey.index'][-1]:.2f} at rest")
+first, last = record["lacey.index"][[0, -1]]
+print(f"Lacey's index {first:.2f} at the start, {last:.2f} at rest")
 for kind in ("light", "heavy"):
     print(f"{kind} disks carry a pressure of {record[f'share.{kind}.pressure'][-1]:.1f} N/m")
-rg.draw_packing(sim, "materials.png", colour="material")
+assert abs(first - 1) < 0.15
+assert abs(last - 1) < 0.15
+
+rg.draw_packing(sim, "mixing.png", colour="material")
 rg.draw_packing(sim, "layers.png", colour="layer", forces=False)

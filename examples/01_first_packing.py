@@ -1,4 +1,4 @@
-"""Five lines: disks fall into a box, come to rest, and are drawn with their force network."""
+"""How do I make a packing? Disks fall into a box, come to rest, and are drawn with their force network."""
 
 import rigidgrains as rg
 
