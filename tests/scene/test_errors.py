@@ -350,7 +350,8 @@ def test_a_key_of_another_table_names_that_table(words, place, tables):
 @pytest.mark.parametrize("key", ["rolling", "twisting"])
 def test_levers_beyond_every_radius_are_refused(key):
     """A torque of more than r R_n needs a force beyond the surface; inf is the word for grains that never turn."""
-    words = {"dimension": 3, "grains": [{"positions": [[0, 0, 0]], "radius": 1e-3}], "material": [{"name": "m"}]}
+    words = {"dimension": 3, "gravity": [0, 0, -1], "material": [{"name": "m"}]}
+    words["grains"] = [{"positions": [[0, 0, 0]], "radius": 1e-3}]
     for lever in (1e-3, float("inf")):
         Simulation(Scene(**words | {"pair": [{"materials": ["m", "default"], "rolling": 1e-4, key: lever}]}))
     scene = Scene(**words | {"pair": [{"materials": ["m", "default"], "rolling": 1e-4, key: 1.1e-3}]})
