@@ -11,7 +11,7 @@ import rigidgrains as rg
 
 block = {
     "gravity": [4.905, -8.495],  # 9.81 m/s^2, seen from a plane that leans by 30 degrees
-    "material": [{"name": "rough", "friction": 0.5, "rolling": 1.0}],  # it cannot roll
+    "material": [{"name": "rough", "friction": 0.5, "rolling": np.inf}],  # it cannot roll
     "grains": [{"positions": [[0, 0.01]], "radius": 0.01, "material": "rough"}],
     "plane": [{"name": "incline", "point": [0, 0], "normal": [0, 1], "material": "rough"}],
     "run": {"dt": 1e-3, "until": 0.1},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rigidgrains import Simulation
 from rigidgrains.scene import Scene, SceneError, settings
 from rigidgrains.view.colours import COLOURS
 
@@ -330,3 +331,29 @@ def test_many_positions_of_mixed_size_are_checked_quickly():
     scene = Scene(dimension=3)
     scene.add_grains(positions=positions, radii=radii)
     assert scene.build().count == 46**3
+
+
+@pytest.mark.parametrize(
+    ("words", "place", "tables"),
+    [
+        ({"restitution": 0.5}, "restitution", "[[material]], [[pair]]"),
+        ({"grains": [{"positions": [[0, 0]], "radius": 1.0, "accuracy": "fast"}]}, "grains[0].accuracy", "[solver]"),
+    ],
+)
+def test_a_key_of_another_table_names_that_table(words, place, tables):
+    with pytest.raises(SceneError) as caught:
+        Scene(**words)
+    [problem] = caught.value.problems
+    assert (problem.place, problem.message) == (place, f"unknown key '{place.split('.')[-1]}'; it is a key of {tables}")
+
+
+@pytest.mark.parametrize("key", ["rolling", "twisting"])
+def test_levers_beyond_every_radius_are_refused(key):
+    """A torque of more than r R_n needs a force beyond the surface; inf is the word for grains that never turn."""
+    words = {"dimension": 3, "gravity": [0, 0, -1], "material": [{"name": "m"}]}
+    words["grains"] = [{"positions": [[0, 0, 0]], "radius": 1e-3}]
+    for lever in (1e-3, float("inf")):
+        Simulation(Scene(**words | {"pair": [{"materials": ["m", "default"], "rolling": 1e-4, key: lever}]}))
+    scene = Scene(**words | {"pair": [{"materials": ["m", "default"], "rolling": 1e-4, key: 1.1e-3}]})
+    with pytest.raises(SceneError, match=rf"pair\[0\].{key}: is a length .*more than 0.001 m; .*0.0001, say"):
+        Simulation(scene)

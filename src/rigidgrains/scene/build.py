@@ -15,7 +15,7 @@ from ..model.given import GivenForces
 from ..model.guide import Guide
 from ..model.spring import Spring
 from ..model.user_force import add_user_force
-from .checks import Groups, cell_mistakes, mass_mistakes, overlap_mistakes, wall_mistakes
+from .checks import Groups, cell_mistakes, lever_mistakes, mass_mistakes, overlap_mistakes, wall_mistakes
 from .errors import ABSENT, EMPTY, Problem, SceneError
 from .forms import Forms
 from .friction import FrictionTable
@@ -94,7 +94,7 @@ def scalar_names(scene: Scene) -> list[str]:
 
 def check(scene: Scene, bodies: Bodies, forms: Forms | None, slices: list[slice]) -> None:
     """Raise what is physically wrong; placed groups alone need no check."""
-    problems = list(mass_mistakes(bodies.mass, slices))
+    problems = [*mass_mistakes(bodies.mass, slices), *lever_mistakes(scene, bodies)]
     groups = Groups(slices, scene.grains)
     if bodies.cell is not None:
         problems += cell_mistakes(bodies, groups)

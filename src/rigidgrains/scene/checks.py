@@ -19,9 +19,27 @@ from .room import wall_gaps
 if TYPE_CHECKING:
     from .forms import Forms
     from .grains import Grains
+    from .scene import Scene
 
 # Positions are written with rounded decimals: grains may overlap by this share of the smaller radius.
 TOLERANCE = 1e-6
+
+
+def lever_mistakes(scene: Scene, bodies: Bodies) -> Iterator[Problem]:
+    """Rolling and twisting friction are lengths: the lever of a force that acts somewhere on the surface of a grain."""
+    most = float(bodies.radius.max(initial=0.0))
+    if not most or scene.inflow:
+        return
+    for name, tables in (("material", scene.material), ("pair", scene.pair)):
+        for k, table in enumerate(tables):
+            for key in ("rolling", "twisting"):
+                length = getattr(table, key) or 0.0
+                if most < length < math.inf:
+                    yield Problem(
+                        f"{name}[{k}].{key}", length,
+                        f"is a length (m), and no grain has a radius of more than {most:g} m; give a tenth of a radius,"
+                        f" {0.1 * most:.2g}, say, or inf for grains that never turn",
+                    )  # fmt: skip
 
 
 class Groups:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import BaseModel, ValidationError
 
 ABSENT = object()
+FEW = 3  # tables with a key that are named; what more of them have is told by its neighbours
 EMPTY = "empty scene: there are no grains; add [[grains]] or [[inflow]]"
 
 
@@ -77,8 +78,10 @@ class Origin:
         return self.lines.get(place)
 
 
-def plain_problems(error: ValidationError, model: type[BaseModel]) -> list[Problem]:
-    """Pydantic's errors of one table in plain sentences."""
+def plain_problems(
+    error: ValidationError, model: type[BaseModel], elsewhere: Callable[[str], Sequence[str]]
+) -> list[Problem]:
+    """Pydantic's errors of one table in plain sentences; elsewhere : tells which other tables have a key."""
     problems: list[Problem] = []
     for item in error.errors(include_url=False):
         place = join(item["loc"])
@@ -86,7 +89,8 @@ def plain_problems(error: ValidationError, model: type[BaseModel]) -> list[Probl
         if isinstance(cause, SceneError):
             problems += [problem.inside(place) for problem in cause.problems]
         elif item["type"] == "extra_forbidden":
-            problems.append(Problem(place, item["input"], unknown_key(str(item["loc"][-1]), model.model_fields)))
+            key = str(item["loc"][-1])
+            problems.append(Problem(place, item["input"], unknown_key(key, model.model_fields, elsewhere(key))))
         elif item["type"] == "missing":
             about = model.model_fields[str(item["loc"][0])].description
             problems.append(Problem(place, ABSENT, f"missing; give {about}"))
@@ -113,8 +117,10 @@ def sentence(item: Any, cause: Exception | None) -> str:
     return item["msg"].replace("Input should", "must")
 
 
-def unknown_key(key: str, known: Iterable[str]) -> str:
-    """Sentence about a key that does not exist, naming the nearest one."""
+def unknown_key(key: str, known: Iterable[str], elsewhere: Sequence[str] = ()) -> str:
+    """Sentence about a key that does not exist, naming the tables that have it, or the nearest one."""
+    if 0 < len(elsewhere) <= FEW:
+        return f"unknown key '{key}'; it is a key of {', '.join(elsewhere)}"
     known = list(known)
     return f"unknown key '{key}'" + (suggestion(key, known) or f"; known are {', '.join(known)}")
 

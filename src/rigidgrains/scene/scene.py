@@ -14,7 +14,7 @@ from .errors import Origin, Problem, SceneError, plain_problems
 from .grains import Grains
 from .motion import Motion
 from .references import Tables, repeated_names, unknown_colour, unknown_names
-from .section import Section, vector_length
+from .section import Section, tables_with, vector_length
 from .settings import Force, Material, Output, Pair, Run, Solver, Spring
 from .shape import Shape
 from .shape_conflicts import shape_conflicts
@@ -127,7 +127,7 @@ class Scene(Section):
         try:
             super().__setattr__(key, value)
         except ValidationError as error:
-            raise SceneError(plain_problems(error, type(self))) from None
+            raise SceneError(plain_problems(error, type(self), tables_with)) from None
 
     def _repr_html_(self) -> str:
         from ..view.notebook_more import scene_html

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -21,7 +21,7 @@ class Section(BaseModel):
         try:
             super().__init__(**words)
         except ValidationError as error:
-            raise SceneError(plain_problems(error, type(self))) from None
+            raise SceneError(plain_problems(error, type(self), tables_with)) from None
 
     def mistakes(self, dimension: int) -> Iterator[Problem]:
         """Mistakes between the fields, or between a field and the dimension of the scene."""
@@ -50,6 +50,19 @@ class Section(BaseModel):
         """A mistake in one field, with its value."""
         value = getattr(self, key)
         return Problem(key, ABSENT if value is None else value, message)
+
+
+def tables_with(key: str) -> list[str]:
+    """Tables of a scene that have a key, as they are written."""
+    from .scene import Scene
+
+    found = []
+    for name, field in Scene.model_fields.items():
+        several = get_origin(field.annotation) is list
+        kinds = [kind for kind in get_args(field.annotation) or [field.annotation] if isinstance(kind, type)]
+        if any(issubclass(kind, Section) and key in kind.model_fields for kind in kinds):
+            found.append(f"[[{name}]]" if several else f"[{name}]")
+    return found
 
 
 def vector_length(dimension: int) -> str:
