@@ -38,7 +38,7 @@ def test_everything_shows_itself(simulation):
         (simulation.history, ["rows", "5, t = 0.01 to 0.05 s", "kinetic_energy", "<polyline"]),
         (simulation.record, ["rows", "top", "&lt;b&gt;"]),
         (scene, ["&lt;script&gt;", "30, radius (0.001, 0.002)", "0.5", "auto", "since pour", "scalars dye"]),
-        (scene, ["material (sand 1, default 3)", "density 2600", "limit 1, when (column kinetic_energy, falling 0.001)"]),
+        (scene, ["material (sand 1, default 3)", "density 2600", "when (column kinetic_energy, falling 0.001)"]),
         (rg.History(), ["rows"]),
     ]:
         html = shown._repr_html_()

@@ -104,10 +104,10 @@ def _scene_rows(scene: Any) -> Iterable[tuple[str, str]]:
         what = f"from {group.file}" if group.file is not None else f"{count:,}" if count is not None else ""
         radius = "" if group.radius is None else f", radius {group.radius}"
         yield f"grains {group.name or k}", f"{what}{radius}"
-        kinds = [f"{word} {_said(value)}" for word in ("material", "density") if (value := getattr(group, word)) is not None]
-        kinds += [f"scalars {', '.join(group.scalars)}"] if group.scalars else []
-        if kinds:
-            yield "", "; ".join(kinds)
+        told = [f"{word} {_said(getattr(group, word))}" for word in ("material", "density") if group.given(word)]
+        told += [f"scalars {', '.join(group.scalars)}"] if group.scalars else []
+        if told:
+            yield "", "; ".join(told)
     for stream in (*scene.inflow, *scene.outlet):
         yield f"{'inflow' if stream in scene.inflow else 'outlet'} {stream.name}", _present(stream)
     walls = [name for wall in scene.surfaces() if (name := getattr(wall, "name", None))]
