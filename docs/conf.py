@@ -24,6 +24,7 @@ exclude_patterns = ["_build", "_site", "gallery.md", "notebooks/README.md"]
 root_doc = "index"
 nitpicky = False
 highlight_language = "text"
+smartquotes_action = "qe"  # two hyphens begin an option
 
 myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4

@@ -33,6 +33,7 @@ MODULES = {
     "study": "Studies: many runs of a scene.",
 }
 ITEM = re.compile(r"([A-Za-z_][\w., *]*?) +: (.+)")
+NEXT = re.compile(r"; (?=[a-z_]\w* : )")  # a second name in a line
 HEAD = """# Python
 
 `import rigidgrains as rg`. Made from the docstrings. What a version promises about these names:
@@ -125,7 +126,7 @@ def described(text: str) -> str:
     """A docstring as Markdown: paragraphs, and lists of what is called how."""
     parts = []
     for paragraph in re.split(r"\n\s*\n", text):
-        lines = paragraph.split("\n")
+        lines = NEXT.sub("\n", paragraph).split("\n")
         if re.match(r"\d+\. ", lines[0]):
             parts.append("\n".join(escaped(line) for line in lines))
             continue

@@ -21,4 +21,5 @@ def pages() -> dict[str, str]:
     assert first is not None
     text = re.sub(r"\]\(#[^)]*\)", "]", text[first.start() :])  # its links have other anchors than ours
     text = re.sub(r"\[(`[^`]+`)\](?!\()", r"\1", text)
+    text = re.sub(r"^(rigidgrains.*?) -m \w+", r"\1", text, flags=re.M)  # how this process was called
     return {"commands.md": f"{HEAD}\n{text}"}

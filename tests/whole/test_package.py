@@ -25,13 +25,20 @@ SKIPPED = {"__pycache__"}
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """Both, as `python -m build` makes them, without fetching anything."""
+    """As `python -m build` makes them, the wheel of what the sdist holds, without fetching anything."""
     folder = tmp_path_factory.mktemp("dist")
-    line = [sys.executable, "-m", "hatchling", "build", "-d", folder, "-t", "sdist", "-t", "wheel"]
-    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    (sdist,), (wheel,) = folder.glob("*.tar.gz"), folder.glob("*.whl")
+    (sdist,) = hatch("sdist", ROOT, folder)
+    with tarfile.open(sdist) as packed:
+        packed.extractall(folder, filter="data")
+    (wheel,) = hatch("wheel", folder / sdist.name.removesuffix(".tar.gz"), folder)
     return sdist, wheel
+
+
+def hatch(kind: str, source: Path, folder: Path) -> list[Path]:
+    line = [sys.executable, "-m", "hatchling", "build", "-d", folder, "-t", kind]
+    done = subprocess.run(line, cwd=source, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return list(folder.glob("*.tar.gz" if kind == "sdist" else "*.whl"))
 
 
 def closure(names: list[str]) -> set[str]:
@@ -128,6 +135,21 @@ def test_the_installed_command_runs_a_scene(installed, tmp_path):
     assert "certified" in told(installed, tmp_path, "check", "column/column.vtkhdf", "--frame", "last")
     assert (tmp_path / "column" / "packing.png").stat().st_size > 5000
     assert "certified" in told(installed, tmp_path, "doctor", "--run")
+
+
+@pytest.mark.slow
+def test_pip_installs_it_into_an_empty_environment(built, tmp_path):
+    """The sdist, with all that it needs from an index of packages; no make, no sources, no link to this environment."""
+    venv.create(tmp_path / "empty", with_pip=True)
+    scripts = tmp_path / "empty" / ("Scripts" if os.name == "nt" else "bin")
+    python = scripts / ("python.exe" if os.name == "nt" else "python")
+    reached = subprocess.run([python, "-m", "pip", "download", "--no-deps", "-d", tmp_path, "hatchling"])
+    if reached.returncode:
+        pytest.skip("no index of packages can be reached")
+    done = subprocess.run([python, "-m", "pip", "install", built[0]], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert told(scripts, tmp_path, "--version").strip() == __version__
+    assert "certified" in told(scripts, tmp_path, "doctor", "--run")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

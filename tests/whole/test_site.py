@@ -61,11 +61,13 @@ def test_every_command_is_listed(site):
     for command in app:
         if not command.startswith("-"):
             assert f"## rigidgrains {command}\n" in text, command
+            assert re.search(rf"^rigidgrains {command}( (?!-m )|$)", text, re.M), command  # not as pytest is called
 
 
 def test_docstrings_become_paragraphs_and_lists(site):
     told = site.api.described("Do it.\n\nfirst  : one thing\n         or two\nsecond : [x] another\n\nThe end.")
     assert told == "Do it.\n\n- **first**: one thing or two\n- **second**: \\[x\\] another\n\nThe end.\n"
+    assert site.api.described("a : (c,) m; one; b : s") == "- **a**: (c,) m; one\n- **b**: s\n"
 
 
 @pytest.mark.parametrize(
