@@ -8,6 +8,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "src")]
 
+from _site.runs import asked  # noqa: E402
+
 from rigidgrains.runtime.version import __version__  # noqa: E402
 
 project = "rigidgrains"
@@ -25,8 +27,13 @@ highlight_language = "text"
 
 myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
-nb_execution_mode = "off"  # notebooks are kept with their outputs; `make notebooks` runs them anew
+# Notebooks are run at build, once for each change; with SITE_SCENES those outputs are shown with which they are kept.
+nb_execution_mode = "cache" if asked() is None or "notebooks" in (asked() or []) else "off"
+nb_execution_in_temp = True
+nb_execution_raise_on_error = True
+nb_execution_timeout = 600
 nb_merge_streams = True
+nb_output_stderr = "remove"
 
 html_math_renderer = "mathtext"  # of _site: no network is needed
 

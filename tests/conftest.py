@@ -13,12 +13,13 @@ import time
 from zlib import crc32
 
 import pytest
-from support.turns import take_turns
 
 if int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")) > 2:
     os.environ.setdefault("RIGIDGRAINS_THREADS", "2")
 if "PYTEST_XDIST_WORKER" in os.environ:  # other workers compile meanwhile: a process more would do it twice
     os.environ.setdefault("RIGIDGRAINS_AHEAD", "1")
+    from support.turns import take_turns
+
     take_turns()
 
 MANY, FEW = 1000, 10  # tests to which a quarter of a minute is nothing; kernels that another worker may have by then

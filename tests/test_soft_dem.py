@@ -26,7 +26,7 @@ def test_restitution_of_a_damped_spring(viscosity: float) -> None:
     b = viscosity / (2.0 * m_e)
     w = math.sqrt(kappa / m_e - b * b)
     e = math.exp(-(b / w) * (math.pi - 2.0 * math.atan(b / w)))
-    SoftDEM(bodies, dt=1e-5, stiffness=kappa, viscosity=viscosity).run(20_000)
+    SoftDEM(bodies, dt=1e-5, stiffness=kappa, viscosity=viscosity).run(10_000)
     after = bodies.velocity[:, 0]
     assert after[1] - after[0] == pytest.approx(e, rel=2e-3)
     assert bodies.mass @ after == pytest.approx(1.0)
@@ -84,8 +84,8 @@ def test_coulomb_limit() -> None:
     mu = 0.3
     for angle, a in ((0.4, 10.0 * (math.sin(0.4) - mu * math.cos(0.4))), (0.2, 0.0)):
         bodies = slope(angle, mu, roll=False)
-        springs = SoftDEM(bodies, dt=1e-4, stiffness=1e5, viscosity=300.0).run(10_000)
-        assert bodies.velocity[0, 0] == pytest.approx(a, abs=0.02)
+        springs = SoftDEM(bodies, dt=1e-4, stiffness=1e5, viscosity=300.0).run(5000)
+        assert bodies.velocity[0, 0] == pytest.approx(0.5 * a, abs=0.01)
         r_n, *r_t = springs.contacts.forces[0]
         assert np.linalg.norm(r_t) <= mu * r_n * (1.0 + 1e-12)
     # resting, the spring carries the downhill force
@@ -95,8 +95,8 @@ def test_coulomb_limit() -> None:
 def test_rolling() -> None:
     # a solid sphere rolls down with a = 5/7 g sin(angle)
     bodies = slope(0.2, 0.3)
-    SoftDEM(bodies, dt=1e-4, stiffness=1e5, viscosity=300.0).run(10_000)
-    assert bodies.velocity[0, 0] == pytest.approx(5.0 / 7.0 * 10.0 * math.sin(0.2), rel=0.02)
+    SoftDEM(bodies, dt=1e-4, stiffness=1e5, viscosity=300.0).run(5000)
+    assert bodies.velocity[0, 0] == pytest.approx(5.0 / 7.0 * 5.0 * math.sin(0.2), rel=0.02)
     assert bodies.spin[0, 2] == pytest.approx(-bodies.velocity[0, 0], rel=0.02)
 
 
@@ -104,8 +104,8 @@ def test_bonds_pull_and_contacts_do_not() -> None:
     for bonded in (True, False):
         bodies = grains([[1.0, 0, 0], [3.0, 0, 0]], 1.0, 1.0, velocity=[[0, 0, 0], [0.1, 0, 0]],
                         walls=[plane([0, 0, 0], RIGHT, "wall")])  # fmt: skip
-        SoftDEM(bodies, dt=1e-3, stiffness=100.0, viscosity=8.0, bonded=bonded).run(20_000)
-        assert bodies.position[1, 0] == pytest.approx(3.0 if bonded else 5.0, abs=1e-6)
+        SoftDEM(bodies, dt=1e-3, stiffness=100.0, viscosity=8.0, bonded=bonded).run(10_000)
+        assert bodies.position[1, 0] == pytest.approx(3.0 if bonded else 4.0, abs=1e-6)
 
 
 def test_momentum_and_2d_equals_flat_3d() -> None:

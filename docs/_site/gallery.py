@@ -1,20 +1,18 @@
-"""The gallery: a card for each scene; on its page a picture, its number, its TOML, and grains to turn and play.
+"""The gallery: a card for each example and scene; on the page of a scene a picture, its number, its TOML, and grains to
+turn and play.
 
-Quick scenes are run when the site is built, and kept in docs/_build/scenes until they change; pictures of the others
-are those of docs/images. SITE_SCENES="dice drum" runs these scenes, SITE_SCENES=0 none.
+Pictures of scenes that take long are those of docs/images; see runs.py for the others.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
-from .paths import DOCS, ROOT
-from .play import mark
+from . import examples
+from .paths import DOCS, ROOT, WIDE
+from .runs import run
 
 SCENES = ROOT / "src" / "rigidgrains" / "gallery"
 SLOW = (
@@ -26,15 +24,24 @@ SLOW = (
     "heap",
     "pile",
     "drum",
+    "densities",
+    "sizes",
     "hopper",
     "stickslip",
     "ballast",
 )
-PLAYER = Path(__file__).with_name("play.py")
 HEAD = """# Gallery
 
-Ready-made scenes, each with a number that theory knows; a test asks for it. `rigidgrains new NAME` writes one to a
-file, ready to run and to change.
+Twenty programs, each with one question and its answer, and ready-made scenes, each with a number known from theory.
+
+## Programs
+
+To run and to change; each draws its picture and asserts its number (`examples/` of the repository).
+"""
+SCENES_HEAD = """
+## Scenes
+
+`rigidgrains new NAME` writes one to a file, ready to run and to change; a test compares its number with theory.
 """
 
 
@@ -48,17 +55,27 @@ def pages(generated: Path, made: Path) -> dict[str, str]:
     names = [name for name in told if (SCENES / f"{name}.toml").exists()]
     folder = generated / "gallery"
     folder.mkdir(parents=True, exist_ok=True)
-    played = _play(_chosen(names), made)
+    played = run(names, made, SLOW)
     have = {name: show(name, made / name if name in played else None, folder) for name in names}
     found = {f"gallery/{name}.md": _page(name, told[name], have[name]) for name in names}
     cards = [_card(name, grains.get(name, ""), knows.get(name, ""), have[name][0]) for name in names]
     rest = {name: section for name, section in told.items() if name not in names}
     after = "".join(f"\n## {name}\n{_led(section)}" for name, section in rest.items())
+    programs = examples.pages(generated, made)
+    listed = [name.removeprefix("gallery/").removesuffix(".md") for name in programs]
     found["gallery/index.md"] = (
-        f"{HEAD}\n::::{{grid}} 1 2 3 4\n:gutter: 3\n\n" + "\n".join(cards) + "\n::::\n" + after
-        + "\n```{toctree}\n:hidden:\n\n" + "\n".join(names) + "\n```\n"
+        HEAD + _grid(examples.cards(generated)) + SCENES_HEAD + _grid(cards) + after
+        + _contents("Programs", listed) + _contents("Scenes", names)
     )  # fmt: skip
-    return found
+    return found | programs
+
+
+def _grid(cards: list[str]) -> str:
+    return "\n::::{grid} 1 2 3 4\n:gutter: 3\n\n" + "\n".join(cards) + "\n::::\n"
+
+
+def _contents(title: str, names: list[str]) -> str:
+    return f"\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n" + "\n".join(names) + "\n```\n"
 
 
 def show(name: str, ready: Path | None, folder: Path) -> tuple[str | None, bool]:
@@ -73,34 +90,10 @@ def show(name: str, ready: Path | None, folder: Path) -> tuple[str | None, bool]
     return (f"/_generated/gallery/{name}.png" if (folder / f"{name}.png").exists() else None), ready is not None
 
 
-def _chosen(names: list[str]) -> list[str]:
-    """Scenes to run: quick ones, or those that are asked for."""
-    asked = os.environ.get("SITE_SCENES", "").split()
-    return [name for name in names if (name in asked if asked else name not in SLOW)]
-
-
-def _play(names: list[str], made: Path) -> set[str]:
-    """Run those scenes that have not been run as they are; all of them can be shown then."""
-    todo = [name for name in names if _made(made / name) != mark(name)]
-    for name in todo:
-        shutil.rmtree(made / name, ignore_errors=True)
-    if todo:
-        environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-        done = subprocess.run([sys.executable, PLAYER, made, *todo], capture_output=True, text=True, env=environment)
-        if done.returncode:
-            raise RuntimeError(f"a scene of the gallery: {done.stderr}")
-    return set(names)
-
-
-def _made(folder: Path) -> str:
-    path = folder / "mark"
-    return path.read_text(encoding="utf-8") if path.exists() else ""
-
-
 def _page(name: str, told: str, have: tuple[str | None, bool]) -> str:
     picture, embedded = have
     text = _led(told)
-    parts = [f"# {name}\n"]
+    parts = [WIDE, f"# {name}\n"]
     if picture and f"({picture})" not in text:
         parts.append(f"```{{image}} {picture}\n:alt: {name}\n```\n")
     parts.append(text)

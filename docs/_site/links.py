@@ -29,6 +29,10 @@ def site_link(path: str, anchor: str) -> str | None:
         return f"/_generated/gallery/{anchor[1:] or 'index'}.md"
     if path == "docs/notebooks/README.md":
         return "/tutorials.md"
+    if path in ("examples", "examples/README.md"):
+        return "/_generated/gallery/index.md#programs"
+    if path.startswith("examples/") and path.endswith(".py"):
+        return f"/_generated/gallery/{path.removeprefix('examples/').removesuffix('.py')}.md"
     if path.startswith("docs/") and path.endswith((".md", ".ipynb")):
         return None
     if (ROOT / path).is_dir():

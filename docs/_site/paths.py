@@ -13,3 +13,5 @@ PROJECT = {
     "CODE_OF_CONDUCT.md": "conduct",
     "MAINTAINING.md": "maintaining",
 }
+
+WIDE = "---\nhtml_theme.sidebar_secondary.remove: true\n---\n"  # head of a page: room for lines of code

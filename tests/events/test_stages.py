@@ -84,9 +84,8 @@ def test_rest_is_an_open_force_below_a_part_of_all():
     """A disk of weight W on a slope slides at mu = tan a - s: W s cos a stays open. Rest is told below 1e-3 W alone."""
     for open_part, rests in ((3e-3, False), (-3e-3, True)):
         slope = math.atan(0.5)
-        scene = resting(mu=0.5 - open_part, index=None) if False else resting(mu=0.5)
+        scene = resting(mu=0.5 - open_part)
         scene.gravity = (G * math.sin(slope), -G * math.cos(slope))
-        scene.friction = 0.5 - open_part
         scene.add_material("block", rolling=math.inf)
         scene.grains.clear()
         scene.plane.clear()

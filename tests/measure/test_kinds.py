@@ -190,3 +190,45 @@ def test_bad_words_of_mixing(mixture):
         measure.kinds(still(np.zeros((60, 3)), np.linspace(1, 2, 60), dimension=2), "radius")
     with pytest.raises(ValueError, match="of an earlier version, does not know groups"):
         measure.kinds(still(np.zeros((2, 3)), dimension=2))
+
+
+def test_kinds_that_flow_in_later_have_rows_of_their_own(tmp_path):
+    """A run that begins without grains: each column has a row for each look, nan before there is what it measures, and
+    a resumed run goes on with them."""
+
+    def simulation():
+        scene = rg.Scene(dimension=2, run={"dt": 1e-2, "seed": 1})
+        words = {"radius": 0.1, "rate": 100.0, "total": 6, "region": [[0, 0], [2, 2]]}
+        scene.add_inflow("early", **words, since=0.1, velocity=(1.0, 0))
+        scene.add_inflow("late", **words, since=0.3, velocity=(-1.0, 0))
+        return rg.Simulation(scene)
+
+    def record():
+        speed = measure.each(lambda frame, only: frame.velocity[only, 0].mean(), "group")
+        only = {"group": "late"}
+        return rg.Measure(
+            speed=speed, mixed=lambda frame: measure.segregation(frame, reach=50.0).index,
+            heat=lambda frame: measure.temperature(frame, only=only), never=lambda frame: measure.lacey(frame, size=9),
+        )  # fmt: skip
+
+    one, path = record(), tmp_path / "run.vtkhdf"
+    simulation().observe(one, every=5).run(steps=50)
+    other = record()
+    simulation().observe(other, every=5).observe(rg.TrajectoryWriter(path)).run(steps=20)
+    other = record()
+    rg.resume(path).observe(other, every=5).run(steps=30)
+    early, late = [2, 10], [6, 10]  # first row and end, of ten at 0.05 s, 0.1 s, ...
+    for kept in (one, other):
+        assert kept["time"] == pytest.approx(0.05 * np.arange(1, 11))
+        for name, (first, end), value in (("early", early, 1.0), ("late", late, -1.0)):
+            expected = np.full(10, np.nan)
+            expected[first:end] = value
+            np.testing.assert_allclose(kept[f"speed.{name}"], expected)
+        assert np.isnan(kept["mixed"]).tolist() == [True] * 6 + [False] * 4
+        assert np.isnan(kept["heat"]).tolist() == [True] * 6 + [False] * 4
+        assert np.isnan(kept["never"]).all()
+        assert len(kept["never.index"]) == 10
+    with pytest.raises(measure.TooFew, match="there are no grains"):
+        measure.free_surface(simulation(), up=(0, 1))
+    with pytest.raises(measure.TooFew, match="none of the 0 grains is meant"):
+        measure.temperature(simulation())

@@ -206,6 +206,7 @@ def test_a_damaged_file_of_another_program_is_told(run, tmp_path):
         flip(path, int(place), int(rng.integers(8)))
         found.append(told(partial(read_state, path), FormatError))
     assert any("one.gsd: is damaged" in text for text in found)
+    assert any("no room for 67,108,894 particles" in text for text in found)  # not filled with so many rows
 
 
 def test_a_damaged_problem_is_told(tmp_path, run):

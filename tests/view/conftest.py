@@ -9,8 +9,8 @@ import pytest
 from support.browser import CHROMIUM, FLAGS
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
+@pytest.fixture(scope="package")
+def chromium() -> Iterator[Any]:
     playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
     if CHROMIUM is None:
         pytest.skip("there is no chromium on this machine")
@@ -18,3 +18,11 @@ def browser() -> Iterator[Any]:
         chromium = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield chromium
         chromium.close()
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: Any) -> Iterator[Any]:
+    """Started once; pages that a module leaves open are closed after it."""
+    yield chromium
+    for context in chromium.contexts:
+        context.close()

@@ -8,7 +8,6 @@ import io
 import json
 import os
 import re
-import shutil
 import struct
 import sys
 from html import unescape
@@ -240,28 +239,21 @@ def test_a_simulation_is_shown_as_a_picture_with_figures(run: Any) -> None:
     assert repr(shown) == "Picture of 2 disks at t = 0.41 s"
 
 
-def test_the_embedded_view_works_in_a_browser(run: Any, tmp_path: Path) -> None:
+def test_the_embedded_view_works_in_a_browser(run: Any, browser: Any, tmp_path: Path) -> None:
     """In a page of another origin, as a notebook is, without a request and without an error."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None:
-        pytest.skip("there is no chromium on this machine")
     with rg.Trajectory(run.path) as trajectory:
         (tmp_path / "notebook.html").write_text(f"<!doctype html><meta charset=utf-8>{trajectory.show().html}")
-    flags = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=chromium, args=flags)
-        page, complaints = browser.new_page(), []
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda problem: complaints.append(str(problem)))
-        page.on("request", lambda request: complaints.append(request.url) if "http" in request.url[:5] else None)
-        page.goto((tmp_path / "notebook.html").as_uri())
-        inside = page.query_selector("iframe").content_frame()
-        inside.wait_for_selector("body.ready", timeout=20_000)
-        assert inside.inner_text("h1") == NASTY
-        assert "2 grains" in inside.inner_text("#facts")
-        assert complaints == []
-        browser.close()
+    page, complaints = browser.new_page(), []
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda problem: complaints.append(str(problem)))
+    page.on("request", lambda request: complaints.append(request.url) if "http" in request.url[:5] else None)
+    page.goto((tmp_path / "notebook.html").as_uri())
+    inside = page.query_selector("iframe").content_frame()
+    inside.wait_for_selector("body.ready", timeout=20_000)
+    assert inside.inner_text("h1") == NASTY
+    assert "2 grains" in inside.inner_text("#facts")
+    assert complaints == []
+    page.close()
 
 
 def test_figures_show_themselves() -> None:

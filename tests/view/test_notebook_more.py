@@ -26,13 +26,19 @@ def simulation():
 def test_everything_shows_itself(simulation):
     frame = rg.Frame.of(simulation)
     scene = rg.Scene(dimension=2, friction=0.5, gravity=(0, -9.81))
-    scene.add_grains(name="<script>", count=30, radius=(1e-3, 2e-3), region=((0, 0), (0.1, 0.1)))
+    scene.add_material("sand", density=2600.0)
+    words = {"material": {"sand": 1, "default": 3}, "scalars": {"dye": "x"}}
+    scene.add_grains(name="<script>", count=30, radius=(1e-3, 2e-3), region=((0, 0), (0.1, 0.1)), **words)
+    scene.add_inflow("rain", radius=1e-3, rate=9.0, region=((0, 0.1), (0.1, 0.2)), since="pour")
+    scene.add_stage("wait", when={"column": "kinetic_energy", "falling": 1e-3}, limit=1.0)
+    scene.add_stage("pour", until=2.0, gravity=(0, -1))
     for shown, words in [
         (frame, ["data:image/png;base64,", "11 disks", "floor, left, right, piston", "t = ", "carry a force"]),
         (rg.Packing(simulation), ["data:image/png;base64,", "Packing(11 grains in 2D"]),
         (simulation.history, ["rows", "5, t = 0.01 to 0.05 s", "kinetic_energy", "<polyline"]),
         (simulation.record, ["rows", "top", "&lt;b&gt;"]),
-        (scene, ["&lt;script&gt;", "30, radius (0.001, 0.002)", "0.5", "auto"]),
+        (scene, ["&lt;script&gt;", "30, radius (0.001, 0.002)", "0.5", "auto", "since pour", "scalars dye"]),
+        (scene, ["material (sand 1, default 3)", "density 2600", "when (column kinetic_energy, falling 0.001)"]),
         (rg.History(), ["rows"]),
     ]:
         html = shown._repr_html_()
@@ -62,5 +68,8 @@ def test_lines_grow_while_a_run_goes_on(simulation, monkeypatch):
     assert len(seen) == 1 + 3 + 1
     assert "height: " in seen[-1]
     assert "<polyline" in seen[-1]
+    height = simulation.bodies.position[:, 1].max()
+    assert f"{height:.4g}" in seen[-1].split("height: ")[1]
+    assert "t = 0.06 to 0.08 s" in seen[-1]
     with pytest.raises(ValueError, match="'energy' is no figure; there are step, time"):
         rg.LivePlot("energy").start(simulation, 1)

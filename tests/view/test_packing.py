@@ -13,13 +13,14 @@ import pytest
 from matplotlib import colormaps
 from matplotlib.collections import EllipseCollection, LineCollection
 from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
 from support.builders import floor, grains, plane
 from support.pictures import pixels, probe, still
 
 from rigidgrains import Frame, History, Scene, Simulation, draw_history, draw_packing
 from rigidgrains.model.shapes import Cylinder, Plate
 from rigidgrains.model.walls import Wall
-from rigidgrains.view import flat
+from rigidgrains.view import flat, time_panels
 from rigidgrains.view.camera import Camera, read_view
 from rigidgrains.view.caster import Solids, cast
 from rigidgrains.view.colours import COLOURS, grain_status, make_scale, prefixed
@@ -344,6 +345,20 @@ def test_the_history_is_drawn(tmp_path):
     weight = 9.81 * float(simulation.bodies.mass.sum())
     assert figure.axes[4].lines[0].get_ydata()[-1] == pytest.approx(weight, rel=1e-6)
     assert len(history) == 40
+
+
+def test_stages_and_unequal_stresses_are_drawn():
+    """A line at the last row of a stage; normal stresses where they differ from the pressure by more than 2 %."""
+    time = np.arange(6.0)
+    columns = {"time": time, "stage": np.array([1, 1, 1, 2, 2, 3.0]), "pressure": np.full(6, 10.0)}
+    columns |= {"shear_stress": np.zeros(6), "stress_xx": np.full(6, 10.0), "stress_yy": np.full(6, 10.1)}
+    for apart, drawn in ((0.0, ["pressure"]), (1.0, ["pressure", "xx", "yy"])):
+        columns["stress_yy"] = columns["stress_yy"] + apart
+        axes, record = Figure().add_subplot(), time_panels.Record(columns, np.zeros((6, 0, 3)), [])
+        time_panels.stress(axes, record)
+        assert [line.get_label() for line in axes.lines] == drawn
+        time_panels.stages(axes, record)
+        assert [line.get_xdata()[0] for line in axes.lines if line.get_gid() == "stage"] == [2.0, 4.0]
 
 
 def test_names_in_a_legend_are_text(tmp_path):

@@ -32,12 +32,15 @@ def run(tmp_path, monkeypatch, capsys):
 
 def test_twenty_programs_ask_one_question_each():
     """Numbered without a gap, in at most 60 lines, and each but the README's holds its answer against a number."""
+    listed = (FOLDER / "README.md").read_text(encoding="utf-8")
     assert [path.name[:3] for path in PROGRAMS] == [f"{k:02d}_" for k in range(1, 21)]
     for path in PROGRAMS:
         text = path.read_text(encoding="utf-8")
         assert text.count("\n") <= 60, path.name
         program = ast.parse(text)
-        assert "?" in ast.get_docstring(program).partition("\n")[0], path.name
+        question, mark, _ = ast.get_docstring(program).partition("\n")[0].partition("?")
+        assert mark
+        assert f"| {question}? | [{path.name}]({path.name}) |" in listed
         if path != FIRST:
             assert any(isinstance(node, ast.Assert) for node in ast.walk(program)), path.name
 

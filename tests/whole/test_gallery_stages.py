@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from support.gallery import run_gallery_scene
 
+from rigidgrains import measure
 from rigidgrains.trajectory.reader import Trajectory
 
 G = 9.81
@@ -78,3 +79,26 @@ def test_the_triaxial(run, tmp_path):
     along = history["stress_zz"][late].mean()
     assert across == pytest.approx(100.0, rel=0.05)
     assert 18.0 < math.degrees(math.asin((along - across) / (along + across))) < 27.0
+
+
+@pytest.mark.slow
+def test_the_frictionless(run, tmp_path):
+    """Shear of spheres without friction: tan 5.76 degrees in the quasi-static limit, more at a finite rate, and the
+    packing fraction of random close packing all the time (Peyneau and Roux 2008).
+
+    It stays below half of that of glass beads, tan 20.9 degrees (Jop, Forterre and Pouliquen 2006). Their packing
+    fraction is 0.639 +- 0.004 (Agnolin and Roux 2007) in large cells, and a little less in small ones.
+    """
+    report, _, _ = run("frictionless")
+    assert report.stages[0]["reached"]
+    history, (rest, end) = rows_at_ends(tmp_path / "out" / "frictionless.vtkhdf")
+    assert history["pressure"][rest] == pytest.approx(100.0, rel=1e-3)
+    late = slice(rest + (end - rest) // 4, end)
+    assert history["stress_yy"][late].mean() == pytest.approx(100.0, rel=0.01)
+    ratio = measure.blocking(-history["shear_stress"][late] / 100.0)
+    assert ratio.error < 0.015
+    limit = math.tan(math.radians(5.76))
+    assert limit - 2.0 * ratio.error < ratio.mean < 0.5 * math.tan(math.radians(20.9))
+    fraction = history["packing_fraction"]
+    assert fraction[rest] == pytest.approx(0.639, abs=0.009)
+    assert fraction[late].mean() == pytest.approx(fraction[rest], abs=0.005)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 
 import pytest
@@ -12,6 +13,13 @@ import rigidgrains as rg
 from rigidgrains.cli import app
 
 DOCS = ROOT / "docs"
+STAGES = """
+dimension = 3
+grains = [{ positions = [[0, 0, 0.011]], radius = 0.01 }]
+plane = [{ name = "floor", point = [0, 0, 0], normal = [0, 0, 1] }]
+stage = [{ name = "fall", rest = true, limit = 0.1 }, { name = "stand", until = 0.01 }]
+gravity = [0, 0, -9.81]
+"""
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +75,8 @@ def test_docstrings_become_paragraphs_and_lists(site):
         ("howto/press", "[a](../gallery.md#drum)", "[a](/_generated/gallery/drum.md)"),
         ("scene", "[a](gallery.md)", "[a](/_generated/gallery/index.md)"),
         ("scene", "[a](decisions)", "[a](/decisions/README.md)"),
+        ("scene", "[a](../examples/07_drum.py)", "[a](/_generated/gallery/07_drum.md)"),
+        ("scene", "[a](../examples)", "[a](/_generated/gallery/index.md#programs)"),
         ("scene", "[a](laws.md#x)", "[a](laws.md#x)"),
         ("scene", "[a](#here)", "[a](#here)"),
         ("scene", "```\n[a](gallery.md)\n```", "```\n[a](gallery.md)\n```"),
@@ -80,11 +90,18 @@ def test_every_scene_of_the_gallery_has_a_page(site, tmp_path, monkeypatch):
     monkeypatch.setenv("SITE_SCENES", "0")
     pages = site.gallery.pages(tmp_path / "generated", tmp_path / "scenes")
     scenes = {path.stem for path in (ROOT / "src" / "rigidgrains" / "gallery").glob("*.toml")}
-    assert {name.removeprefix("gallery/").removesuffix(".md") for name in pages} == scenes | {"index"}
+    programs = {path.stem for path in (ROOT / "examples").glob("*.py")}
+    assert {name.removeprefix("gallery/").removesuffix(".md") for name in pages} == scenes | programs | {"index"}
+    for name in scenes | programs:
+        assert re.search(rf"^:link: {name}$", pages["gallery/index.md"], re.M)
+        assert re.search(rf"^{name}$", pages["gallery/index.md"], re.M)  # in a list of contents
     for name in scenes:
         assert f"{name}.toml\n:language: toml" in pages[f"gallery/{name}.md"]
-        assert f":link: {name}\n" in pages["gallery/index.md"]
     assert set(site.gallery.SLOW) <= scenes
+    shear = pages["gallery/05_shear.md"]
+    assert "\n# What is the friction coefficient of a flow?\n" in shear
+    assert "mu(I) = 0.25 + 1.1 I" in shear
+    assert "/../examples/05_shear.py\n:language: python" in shear
 
 
 def test_a_scene_is_played(site, tmp_path):
@@ -95,6 +112,36 @@ def test_a_scene_is_played(site, tmp_path):
     assert (tmp_path / "packing.png").stat().st_size > 3000
     assert "<html" in (tmp_path / "page.html").read_text(encoding="utf-8")[:500]
     assert {path.name for path in tmp_path.iterdir()} == {"packing.png", "page.html"}
+
+
+def test_an_example_is_shown_with_what_it_prints(site, tmp_path):
+    """Its picture and its output, on a page of its own; files that it leaves are gone."""
+    from _site.play import run_example
+
+    made = tmp_path / "made" / "16_law"
+    made.mkdir(parents=True)
+    run_example("16_law", made)
+    assert {path.name for path in made.iterdir()} == {"picture.png", "output.txt"}
+    shutil.copy(made / "picture.png", tmp_path / "16_law.png")
+    page = site.examples._page("16_law", tmp_path, made)
+    assert "a disk of 1.11 N hangs" in page
+    assert "16_law.png" in page
+
+
+def test_what_is_run_can_be_chosen(site, monkeypatch):
+    for words, chosen in (("", None), ("0", ["0"]), ("dice 07_drum", ["dice", "07_drum"])):
+        monkeypatch.setenv("SITE_SCENES", words)
+        assert site.runs.asked() == chosen
+
+
+def test_scenes_in_stages_are_played_to_their_end(site, tmp_path, monkeypatch):
+    """They have neither a time nor a number of steps."""
+    from _site import play
+
+    (tmp_path / "fall.toml").write_text(STAGES)
+    monkeypatch.setattr(play, "SCENES", tmp_path)
+    play.play("fall", tmp_path)
+    assert (tmp_path / "page.html").exists()
 
 
 def test_formulas_are_drawn_without_a_network(site):

@@ -45,6 +45,7 @@ def read(path: Path, which: Which, given: Given) -> State:
             index, count = -1 if which == "last" else which, len(file)
             if not -count <= index < count:
                 raise FrameError(path, which, count)
+            _check_counts(file.file, index % count, path)
             frame = file[index % count]
     except FormatError:
         raise
@@ -73,6 +74,17 @@ def package(path: Path) -> Any:
     except ImportError:
         raise FormatError(path, "GSD needs the package gsd; pip install 'rigidgrains[formats]'") from None
     return gsd.hoomd
+
+
+def _check_counts(file: Any, index: int, path: Path) -> None:
+    """A damaged number of grains or bonds would make the library fill so many rows, which takes minutes."""
+    size = path.stat().st_size
+    for name in ("particles", "bonds", "angles", "dihedrals", "impropers", "constraints", "pairs"):
+        for at in {0, index}:
+            if file.chunk_exists(frame=at, name=f"{name}/N"):
+                number = int(file.read_chunk(frame=at, name=f"{name}/N")[0])
+                if number > size:
+                    raise FormatError(path, f"is damaged: it has no room for {number:,} {name}; copy it anew")
 
 
 def _box(frame: Any) -> Box | None:

@@ -28,7 +28,7 @@ from .packing import packing_fraction, packing_profile
 from .profile import Profile, profile
 from .record import Measure, over
 from .region import Box, enclosure, hull_volume
-from .state import of
+from .state import TooFew, of
 from .stress import Stress, boundary_stress, grain_stress, stress
 from .surface import Repose, Surface, free_surface, repose
 from .voronoi import VoronoiCells, voronoi
@@ -61,6 +61,7 @@ __all__ = [
     "Stratification",
     "Stress",
     "Surface",
+    "TooFew",
     "Tracers",
     "VoronoiCells",
     "anisotropy",

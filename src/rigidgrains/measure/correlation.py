@@ -12,7 +12,7 @@ from ..runtime.compiled import kernel
 from .cut import disk_in_box, sphere_in_box
 from .images import bounds, cell_of, home, images
 from .region import Box, enclosure
-from .state import Array, Frame, Index, double, of
+from .state import Array, Frame, Index, TooFew, double, of
 
 if TYPE_CHECKING:
     from ..simulation.simulation import Simulation
@@ -61,7 +61,7 @@ def pair_correlation(
         centre, ghost = _within(double(frame.position)[found.owner] + found.shift, low, high), np.zeros(0, np.int64)
     n = len(centre) - len(ghost)
     if n < 2:
-        raise ValueError(f"the box from {list(box.lower)} to {list(box.upper)} holds {n} centres; take a larger one")
+        raise TooFew(f"the box from {list(box.lower)} to {list(box.upper)} holds {n} centres; take a larger one")
     edges = np.linspace(0.0, reach, bins + 1)
     i, j = _pairs(centre, ghost, reach)
     away = centre[j] - centre[i]

@@ -11,7 +11,7 @@ from .images import affine_flow, cell_of, home, velocity_gradient
 from .kinds import Only, select
 from .packing import bin_edges
 from .region import Box, enclosure
-from .state import Array, Frame, axis_number, double, grain_volume, of
+from .state import Array, Frame, TooFew, axis_number, double, grain_volume, of, some
 from .stress import stress, whole_flow
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def mean_flow(source: Frame | Simulation, axis: int | str, bins: int | Array = 1
     """
     frame = of(source)
     axis = axis_number(frame, axis)
-    edges = bin_edges(bins, enclosure(frame), axis)
+    edges = bin_edges(bins, enclosure(frame), axis) if np.ndim(bins) == 0 else np.asarray(bins, float)
     affine = affine_flow(frame)
     along, mass, velocity = home(frame)[:, axis], double(frame.mass), double(frame.velocity) - affine
     k = len(edges) - 1
@@ -57,6 +57,8 @@ def temperature(source: Frame | Simulation, *, flow: Array | None = None, only: 
     """
     frame = of(source)
     mass, v = double(frame.mass) * select(frame, only), double(frame.velocity) - whole_flow(frame, flow, None)
+    if not mass.any():
+        raise TooFew(f"none of the {len(frame)} grains is meant, so they have no temperature; choose others, or wait")
     return float(mass @ (v * v).sum(axis=1)) / (frame.dimension * float(mass.sum()))
 
 
@@ -69,7 +71,7 @@ def shear_rate(source: Frame | Simulation, *, axis: int | str = "y", along: int 
     a, b, cell = axis_number(frame, axis), axis_number(frame, along), cell_of(frame)
     if cell is not None and cell.periodic[a]:
         return float(velocity_gradient(frame)[b, a])
-    mass, at, v = double(frame.mass), double(frame.position)[:, a], double(frame.velocity)[:, b]
+    mass, at, v = double(some(frame).mass), double(frame.position)[:, a], double(frame.velocity)[:, b]
     away = at - mass @ at / mass.sum()
     spread = float(mass @ away**2)
     return float((mass * away) @ v) / spread if spread > 0.0 else 0.0
@@ -91,7 +93,7 @@ def inertial_number(
 
     In 2D some write I = rate sqrt(m/P) instead, which is sqrt(pi/4) of this.
     """
-    frame = of(source)
+    frame = some(of(source))
     rate = shear_rate(frame, axis=axis, along=along) if rate is None else rate
     if pressure is None:
         a = axis_number(frame, axis)

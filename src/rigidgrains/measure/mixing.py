@@ -10,7 +10,7 @@ import numpy as np
 from ..detect.images import find_pairs
 from .images import cell_of, home
 from .kinds import By, Kinds, kinds
-from .state import Array, Frame, Index, axis_number, double, grain_volume, of
+from .state import Array, Frame, Index, TooFew, axis_number, double, grain_volume, of
 
 if TYPE_CHECKING:
     from ..simulation.simulation import Simulation
@@ -54,13 +54,13 @@ def lacey(source: Frame | Simulation, by: By = "group", *, size: float | None = 
     table = table[table.sum(axis=1) >= least]
     each, total = table.sum(axis=1), float(table.sum())
     if len(each) < 2:
-        raise ValueError(f"{len(each)} cells of {size:g} m hold {least} grains or more; give a smaller size")
+        raise TooFew(f"{len(each)} cells of {size:g} m hold {least} grains or more; give a smaller size")
     share = table.sum(axis=0) / total
     weight = each / total
     variance = float(weight @ ((table / each[:, None] - share) ** 2).sum(axis=1))
     separated = float((share * (1.0 - share)).sum())
     if separated == 0.0:
-        raise ValueError("the cells hold grains of one kind alone; nothing can be mixed")
+        raise TooFew("the cells hold grains of one kind alone; nothing can be mixed")
     random = separated * float((weight * (total - each) / (each * (total - 1.0))).sum())
     return Lacey((separated - variance) / (separated - random), variance, separated, random, len(each))
 
@@ -92,7 +92,7 @@ def segregation(source: Frame | Simulation, by: By = "group", *, reach: float = 
     np.add.at(pairs, (a[some], b[some]), 1.0)
     pairs += pairs.T
     if not pairs.sum():
-        raise ValueError(f"no two grains are closer than reach = {reach:g} mean radii; give a wider one")
+        raise TooFew(f"no two grains are closer than reach = {reach:g} mean radii; give a wider one")
     e = pairs / pairs.sum()
     alike = float((e.sum(axis=0) ** 2).sum())
     index = (float(np.trace(e)) - alike) / (1.0 - alike) if alike < 1.0 else 1.0
@@ -147,5 +147,5 @@ def neighbours(frame: Frame, reach: float) -> tuple[Index, Index]:
 def _several(found: Kinds) -> Kinds:
     if len(found.names) < 2:
         there = found.names[0] if found.names else "none"
-        raise ValueError(f"there is one kind of grains, {there}; two or more are needed: choose another `by`")
+        raise TooFew(f"there is one kind of grains, {there}; two or more are needed: choose another `by`")
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from ..simulation.tally import INTERRUPTED
 from ..simulation.triggers import OBSERVERS, Observer
 from .blocking import Blocking, blocking
-from .state import Frame, of
+from .state import Frame, TooFew, of
 
 if TYPE_CHECKING:
     from ..simulation.simulation import Simulation
@@ -30,6 +31,8 @@ class Measure(Observer):
     A function is a column by its own name or by the keyword; each field of a dataclass is a column of its own, and what
     it makes of them, the pressure of a stress for instance, can be asked for by name.
     A function may have a memory, as ContactLifetimes has: what its method `state()` gives is kept for `restore()`.
+    A row is nan where there are too few grains for a function (TooFew), and in columns of what came later: kinds of
+    grains that flow in.
     A resumed run goes on with the rows it had. Use one Measure for all columns of a run: a checkpoint keeps one.
     """
 
@@ -56,9 +59,12 @@ class Measure(Observer):
         """Record one more frame."""
         row = {"step": np.asarray(frame.step), "time": np.asarray(frame.time)}
         for name, function in self.functions.items():
-            row |= _flat(name, function(frame), self._kinds)
-        for name, value in row.items():
-            self._columns.setdefault(name, []).append(value)
+            with suppress(TooFew):
+                row |= _flat(name, function(frame), self._kinds)
+        before = len(self)
+        for name in [*self._columns, *(name for name in row if name not in self._columns)]:
+            rows = self._columns.setdefault(name, [_nan(row[name]) for _ in range(before)] if before else [])
+            rows.append(row[name] if name in row else _nan(rows[-1]))
 
     @property
     def names(self) -> list[str]:
@@ -77,9 +83,15 @@ class Measure(Observer):
             assert kind is not None
             columns = [self._columns[f"{owner}.{field.name}"] for field in fields(kind)]
             return np.array([getattr(kind(*row), derived) for row in zip(*columns)])
+        if len(self) and (function := name.split(".")[0]) in self.functions and not self._has(function):
+            return np.full(len(self), np.nan)  # there have been too few grains all the time
         if name not in self._columns:
             raise KeyError(f"no column is called {name!r}; there are {', '.join(self._columns) or 'none yet'}")
         return np.array(self._columns[name])
+
+    def _has(self, function: str) -> bool:
+        """Whether a function has given anything yet."""
+        return any(name == function or name.startswith(f"{function}.") for name in self._columns)
 
     def _repr_html_(self) -> str:
         from ..view.notebook_more import record_html
@@ -116,6 +128,11 @@ def over(frames: Iterable[Frame], *functions: Function, **named: Function) -> Me
     for frame in frames:
         record.add(frame)
     return record
+
+
+def _nan(like: NDArray[Any]) -> NDArray[Any]:
+    """A value that is none."""
+    return np.full(like.shape, np.nan)
 
 
 def _name(function: Function) -> str:

@@ -15,7 +15,7 @@ from ..model.shapes import Cylinder, Plane, Plate
 from ..model.walls import Wall
 from .cut_shapes import extents
 from .images import bounds, cell_of
-from .state import Array, Frame, double, of
+from .state import Array, Frame, double, of, some
 
 if TYPE_CHECKING:
     from ..simulation.simulation import Simulation
@@ -70,7 +70,7 @@ def enclosure(source: Frame | Simulation) -> Box:
     An open side is closed by the outermost grain. Along periodic directions it is the box that stands for the cell:
     from its origin, with the diagonal of its vectors as edges.
     """
-    frame = of(source)
+    frame = some(of(source))
     d = frame.dimension
     position, radius = double(frame.position), double(frame.radius)[:, None]
     below, above = (-radius, radius) if frame.catalogue is None else extents(frame)
@@ -125,7 +125,7 @@ def _between(frame: Frame, planes: list[Plane]) -> float:
     d = frame.dimension
     if len(planes) <= d:
         raise _open(frame)
-    middle = _middle(frame)
+    middle = _middle(some(frame))
     scale = float(np.ptp(double(frame.position), axis=0).max() + double(frame.radius).max())
     normal = np.array([plane.normal[:d] for plane in planes])
     away = np.array([plane.point[:d] for plane in planes]) - middle

@@ -17,6 +17,17 @@ Index = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
+class TooFew(ValueError):
+    """There are too few grains, or kinds of them, for what is measured. Over a run `Measure` records nan then."""
+
+
+def some(frame: Frame) -> Frame:
+    """A frame that has grains."""
+    if not len(frame):
+        raise TooFew("there are no grains, so there is nothing to measure; wait until some have come in")
+    return frame
+
+
 def of(source: Frame | Simulation) -> Frame:
     """The present state of a simulation as a frame; a frame is given back as it is."""
     return source if isinstance(source, Frame) else Frame.of(source)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .images import home
-from .state import Array, Frame, Mask, double, of
+from .state import Array, Frame, Mask, TooFew, double, of, some
 
 if TYPE_CHECKING:
     from ..simulation.simulation import Simulation
@@ -44,7 +44,7 @@ def free_surface(
     frame = of(source)
     d, up_ = frame.dimension, upwards(frame, up)
     across = _square(up_, d)
-    kept = held(frame) if touching else np.ones(len(frame), np.bool_)
+    kept = held(some(frame)) if touching else np.ones(len(some(frame)), np.bool_)
     position, radius = home(frame)[kept], double(frame.radius)[kept]
     if width is None:
         width = 2.0 * float(radius.max())
@@ -122,12 +122,12 @@ def _slope(found: Surface, low: float, high: float) -> Repose:
     first, last = found.at.min(axis=0), found.at.max(axis=0)
     span = np.where(last > first, last - first, 1.0)
     share = (found.at - first) / span
-    some = ((share >= low) & (share <= high)).all(axis=1)
-    if some.sum() <= found.at.shape[1] + 1:
-        raise ValueError(f"{int(some.sum())} columns are too few for a slope; give a smaller width or wider ends")
-    middle = found.at[some].mean(axis=0)
-    design = np.column_stack([np.ones(int(some.sum())), found.at[some] - middle])
-    (_, *slopes), rest, _, _ = np.linalg.lstsq(design, found.height[some], rcond=None)
+    within = ((share >= low) & (share <= high)).all(axis=1)
+    if within.sum() <= found.at.shape[1] + 1:
+        raise TooFew(f"{int(within.sum())} columns are too few for a slope; give a smaller width or wider ends")
+    middle = found.at[within].mean(axis=0)
+    design = np.column_stack([np.ones(int(within.sum())), found.at[within] - middle])
+    (_, *slopes), rest, _, _ = np.linalg.lstsq(design, found.height[within], rcond=None)
     steep = float(np.linalg.norm(slopes))
     spread = float(rest[0]) if len(rest) else 0.0
     error = math.sqrt(spread / max(len(design) - design.shape[1], 1) / float((design[:, 1:] ** 2).sum()))
@@ -141,14 +141,14 @@ def _peak(found: Surface) -> Array:
     z = found.height
     weight = np.maximum(z - 0.5 * (z.min() + z.max()), 0.0)
     if not weight.sum():
-        raise ValueError("the surface is flat; kind='slope' measures an even one")
+        raise TooFew("the surface is flat; kind='slope' measures an even one")
     return np.asarray(weight @ found.at / weight.sum())
 
 
 def _fit(away: Array, z: Array) -> tuple[float, float]:
     """Angle of a line and its error (degrees)."""
     if len(away) < 2 or np.ptp(away) == 0.0:
-        raise ValueError(f"{len(away)} columns are too few for a flank; give a smaller width or wider ends")
+        raise TooFew(f"{len(away)} columns are too few for a flank; give a smaller width or wider ends")
     x = away - away.mean()
     slope = float(x @ z / (x @ x))
     rest = z - z.mean() - slope * x

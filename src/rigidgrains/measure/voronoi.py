@@ -16,7 +16,7 @@ import numpy as np
 from ..model.shapes import Cylinder, Plane
 from .images import cell_of, home
 from .region import enclosure
-from .state import Array, Frame, Index, Mask, double, grain_volume, of
+from .state import Array, Frame, Index, Mask, double, grain_volume, of, some
 
 if TYPE_CHECKING:
     from ..simulation.simulation import Simulation
@@ -48,9 +48,7 @@ def voronoi(source: Frame | Simulation) -> VoronoiCells:
     frame = of(source)
     if frame.catalogue is not None and not frame.catalogue.round[frame.shape].all():
         raise ValueError("radical Voronoi cells are those of disks and spheres; these grains have other shapes")
-    if not len(frame):
-        raise ValueError("there are no grains, so there are no cells")
-    room, far = _Room(frame), FAR
+    room, far = _Room(some(frame)), FAR
     found = room.compute(far)
     for _ in range(ROUNDS):
         needed = room.reach(found)

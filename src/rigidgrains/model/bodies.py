@@ -195,11 +195,11 @@ class Bodies:
             orientation = np.zeros(n) if dimension == 2 else np.tile([1.0, 0.0, 0.0, 0.0], (n, 1))
         bodies = cls(
             dimension=dimension,
-            position=np.array(position, dtype=float).reshape(n, 3),
+            position=np.array(position, dtype=float, order="C").reshape(n, 3),  # kernels are compiled for one order
             radius=radius,
             mass=mass,
             motion=motion,
-            orientation=np.array(orientation, dtype=float),
+            orientation=np.array(orientation, dtype=float, order="C"),
             material=np.full(n, material, dtype=np.int32),
             force=np.zeros((0, 3)) if force is None else np.array(force, dtype=float),
             gravity=np.zeros(3) if gravity is None else np.array(gravity, dtype=float),

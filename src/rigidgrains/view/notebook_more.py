@@ -82,13 +82,20 @@ def line(x: Array, y: Array) -> str:
 
 
 def drawn_lines(title: str, time: Array, columns: Columns) -> str:
-    """Lines with their names and last values, while a run goes on."""
-    parts = [
-        f'<div style="display:inline-block;margin:0 24px 8px 0"><div style="font-size:12px">{escape(name)}: '
-        f"{float(column[-1]) if len(column) else float('nan'):.4g}</div>{line(time, column)}</div>"
-        for name, column in columns.items()
-    ]
-    return _card(title, ["".join(parts)])
+    """Lines with their names, last values and ranges, while a run goes on."""
+    return _card(title, ["".join(_drawn(name, time, column) for name, column in columns.items())])
+
+
+def _drawn(name: str, time: Array, column: Array) -> str:
+    """One line; below it from when to when it goes, and between which values."""
+    good = column[np.isfinite(column)]
+    last, told = float(column[-1]) if len(column) else np.nan, ""
+    if len(good) and len(time) > 1:
+        told = f"t = {time[0]:.3g} to {time[-1]:.3g} s, {good.min():.3g} to {good.max():.3g}"
+    return (
+        f'<div style="display:inline-block;margin:0 24px 8px 0"><div style="font-size:12px">{escape(name)}: {last:.4g}'
+        f'</div>{line(time, column)}<div style="font-size:10px;opacity:0.65">{told}</div></div>'
+    )
 
 
 def _scene_rows(scene: Any) -> Iterable[tuple[str, str]]:
@@ -97,14 +104,44 @@ def _scene_rows(scene: Any) -> Iterable[tuple[str, str]]:
         what = f"from {group.file}" if group.file is not None else f"{count:,}" if count is not None else ""
         radius = "" if group.radius is None else f", radius {group.radius}"
         yield f"grains {group.name or k}", f"{what}{radius}"
+        told = [f"{word} {_said(getattr(group, word))}" for word in ("material", "density") if group.given(word)]
+        told += [f"scalars {', '.join(group.scalars)}"] if group.scalars else []
+        if told:
+            yield "", "; ".join(told)
+    for stream in (*scene.inflow, *scene.outlet):
+        yield f"{'inflow' if stream in scene.inflow else 'outlet'} {stream.name}", _present(stream)
     walls = [name for wall in scene.surfaces() if (name := getattr(wall, "name", None))]
     yield "walls", ", ".join(walls) or "none"
+    yield from ((f"motion {motion.name}", f"of {motion.grains}") for motion in scene.motion)
     yield "friction", f"{scene.friction:g}"
+    yield from ((f"material {one.name}", _given(one)) for one in scene.material)
     if scene.gravity is not None:
         yield "gravity", f"{scene.gravity} m/s²"
     if scene.cell is not None:
         yield "cell", f"{scene.cell.lower} to {scene.cell.upper} m"
+    yield from ((f"stage {stage.name}", _given(stage)) for stage in scene.stage)
     yield "time step", str(scene.run.dt or "auto")
+
+
+def _given(table: Any) -> str:
+    """The words that a table of a scene was given, but for its name."""
+    told = {word: getattr(table, word) for word in sorted(table.model_fields_set - {"name"})}
+    return ", ".join(f"{word} {_said(value)}" for word, value in told.items() if value is not None)
+
+
+def _said(value: Any) -> str:
+    """A word of a scene; tables as their own words."""
+    if hasattr(value, "model_fields_set"):
+        return f"({_given(value)})"
+    if isinstance(value, dict):
+        return "(" + ", ".join(f"{word} {_said(one)}" for word, one in value.items()) + ")"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _present(stream: Any) -> str:
+    """When something is open."""
+    ends = [f"{word} {value}" for word in ("since", "until") if (value := getattr(stream, word)) is not None]
+    return ", ".join(ends) or "all the time"
 
 
 def _frame_rows(frame: Frame) -> Iterable[tuple[str, str]]:

@@ -123,6 +123,7 @@ def _figure(names: list[str], record: Record, state: Frame | None, *, columns: i
         axes = figure.add_subplot(rows, columns, k + 1, **polar)
         if name in OVER_TIME:
             OVER_TIME[name](axes, record)
+            time_panels.stages(axes, record)
         else:
             assert state is not None
             OF_FRAME[name](axes, state)

@@ -29,6 +29,7 @@ INKS = (BLUE, RED, GREEN, ORANGE, PINK, SKY, BLACK)
 ROUNDING = 1e-15  # a residual below is zero
 FEW = 50  # rows, of which none is left beyond the axis
 LITTLE = 1e-9  # of the pressure: a shear stress below is zero
+UNLIKE = 0.02  # of the pressure: normal stresses that are no more apart are not shown
 NOTHING = 1e-6  # of a load: less is not shown
 FORCE = ".force"  # ends the column of a spring
 MOST_WALLS = 6  # curves; the walls that carry least are left out
@@ -136,11 +137,17 @@ def packing(axes: Axes, record: Record) -> None:
 
 
 def stress(axes: Axes, record: Record) -> None:
+    """Pressure and shear stress; the normal stresses too where they differ."""
     _line(axes, record, record["pressure"], BLUE, "pressure")
+    normal = {k: record[name] for k in ("xx", "yy", "zz") if (name := f"stress_{k}") in record.columns}
+    apart = np.ptp(np.array([*normal.values()]), axis=0) if normal else np.zeros(1)
+    if apart.max(initial=0.0) > UNLIKE * np.abs(record["pressure"]).max(initial=0.0):
+        for ink, (name, value) in zip((GREEN, ORANGE, PINK), normal.items()):
+            _line(axes, record, value, ink, name)
     if np.abs(record["shear_stress"]).max(initial=0.0) > LITTLE * np.abs(record["pressure"]).max(initial=0.0):
         _line(axes, record, record["shear_stress"], RED, "shear xy")
     axes.set(ylabel="stress in the cell (Pa, N/m in 2D)")
-    axes.legend(loc="best")
+    axes.legend(loc="best", ncols=2 if len(axes.lines) > 3 else 1)
 
 
 def rigidity(axes: Axes, record: Record) -> None:
@@ -159,6 +166,13 @@ def rigidity(axes: Axes, record: Record) -> None:
         axes.axhline(1.0, color=RED, lw=0.9, ls="--", label="soft below")
     axes.set(ylabel=r"$\ell_\mathrm{diff}$ / extent of cluster")
     _logarithmic(axes, "no two grains press on each other")
+
+
+def stages(axes: Axes, record: Record) -> None:
+    """A line where one stage ends and the next begins."""
+    number, time = record.columns.get("stage", np.zeros(0)), record["time"]
+    for row in np.flatnonzero(np.diff(number) > 0.0):
+        axes.axvline(time[row], color=BLACK, lw=0.8, ls=":", zorder=0.5, gid="stage")
 
 
 def _line(axes: Axes, record: Record, value: Array, ink: str, label: str) -> None:

@@ -330,11 +330,14 @@ def test_ctrl_c_ends_the_command(tmp_path: Path) -> None:
         program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
     ) as command:
         assert command.stdout is not None
-        line = command.stdout.readline()
-        address = line.split()[3]
-        assert ask(address).status == 200
-        command.send_signal(signal.SIGINT)
-        _, err = command.communicate(timeout=20)
+        try:
+            line = command.stdout.readline()
+            address = line.split()[3]
+            assert ask(address).status == 200
+            command.send_signal(signal.SIGINT)
+            _, err = command.communicate(timeout=20)
+        finally:
+            command.kill()
     assert (command.returncode, err) == (0, "")
 
 

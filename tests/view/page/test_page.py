@@ -320,23 +320,30 @@ WILD = [
 ]
 
 
+def page_called(name: str, folder: Path) -> str:
+    """The page of a scene in which everything has one name."""
+    scene = rg.Scene(dimension=2, title=name, run={"dt": 1e-3})
+    scene.add_grains(name=name, positions=[[0.0, 1.0]], radius=0.5)
+    scene.add_plane(name, point=[0, 0], normal=[0, 1])
+    with rg.Trajectory(write_run(scene, folder / "page.vtkhdf", steps=1, every=1)) as trajectory:
+        return write_page(trajectory, folder / "page.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return page_called("a title", tmp_path_factory.mktemp("plain"))
+
+
 @pytest.mark.parametrize("title", WILD)
-def test_titles_and_names_are_text_whatever_they_look_like(title: str, tmp_path: Path) -> None:
+def test_titles_and_names_are_text_whatever_they_look_like(title: str, plain: str, tmp_path: Path) -> None:
     """Marks of the template and tags: the title is shown, comes back from the JSON as it was, and all else stays."""
-    plain, path = tmp_path / "plain.html", tmp_path / "wild.html"
-    for name, file in (("a title", plain), (title, path)):
-        scene = rg.Scene(dimension=2, title=name, run={"dt": 1e-3})
-        scene.add_grains(name=name, positions=[[0.0, 1.0]], radius=0.5)
-        scene.add_plane(name, point=[0, 0], normal=[0, 1])
-        with rg.Trajectory(write_run(scene, file.with_suffix(".vtkhdf"), steps=1, every=1)) as trajectory:
-            write_page(trajectory, file)
-    text = path.read_text(encoding="utf-8")
+    text = page_called(title, tmp_path)
     shown = Texts()
     shown.feed(text)
     assert shown.texts["title"] == shown.texts["h1"] == title
     head = json.loads(shown.texts["head"])
     assert head["title"] == title
-    assert text.count("<script") == plain.read_text(encoding="utf-8").count("<script")
+    assert text.count("<script") == plain.count("<script")
     top, bottom = fill_template({"title": title}, policy="", nonce="secret")
     assert "secret" not in Texts.of(top + bottom)["h1"]
 
