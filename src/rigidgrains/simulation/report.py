@@ -295,10 +295,9 @@ def _rigidity(meter: dict[str, Any]) -> str:
 
 
 def elasticity(meter: dict[str, Any]) -> list[tuple[str, str]]:
-    """What the chain theory says of unfinished sweeps (item 62), or why it says nothing."""
+    """What the chain theory says of unfinished sweeps (item 62); nothing of other methods, which are no springs."""
     if not meter["plain"]:
-        letters = "kappa, gamma, c, l_diff and lambda_c"
-        return [("elasticity", f"{letters} do not apply: they belong to plain sweeps, not to {meter['solver']}")]
+        return []
     if not meter["sweeps"]:
         return [("elasticity", "kappa, gamma, c, l_diff and lambda_c are unknown: no sweep has found a load")]
     return [
