@@ -265,8 +265,10 @@ def asked_of(solver: Any) -> dict[str, str]:
 
 
 def _percent(error: float) -> str:
-    """A momentum error, three digits of it; in an impact the load of the step before is next to nothing."""
-    return f"{100.0 * error:.3g} %" if error < 10.0 else f"{error:,.0f} times as much"
+    """A momentum error; in an impact the load of the step is next to nothing."""
+    if error < 1e-4:
+        return "less than 0.01 %"
+    return f"{100.0 * error:.2g} %" if error < 10.0 else f"{error:,.0f} times as much"
 
 
 def _carried(steps: int) -> str:
