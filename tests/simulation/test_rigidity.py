@@ -185,19 +185,12 @@ def test_the_report_tells_what_unfinished_sweeps_are_like():
     assert {"stiffness", "viscosity", "sound_velocity", "diffusion_length"} <= set(meter)
 
 
-@pytest.mark.parametrize(
-    ("solver", "name"),
-    [
-        (AcceleratedSweeps(), "accelerated sweeps"),
-        (SecondOrder(), "the second-order method"),
-    ],
-)
-def test_the_report_tells_that_other_methods_are_no_springs(solver, name):
+@pytest.mark.parametrize("solver", [AcceleratedSweeps(), SecondOrder()])
+def test_the_report_has_no_springs_for_other_methods(solver):
     simulation = Simulation(column(4), dt=0.01, solver=solver)
     report = simulation.run(steps=3)
-    (line,) = [line for line in str(report).splitlines() if line.startswith("elasticity")]
-    assert all(letter in line.replace(",", "").split() for letter in LETTERS)
-    assert line.endswith(f"do not apply: they belong to plain sweeps, not to {name}")
+    assert "elasticity" not in str(report)
+    assert not any(letter in str(report) for letter in LETTERS if len(letter) > 1)
     assert "N/m" not in str(report)
     assert report.as_dict()["rigidity"]["plain"] is False
 

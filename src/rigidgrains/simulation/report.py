@@ -179,11 +179,11 @@ class Report:
             return [("converged", self.convergence())]
         moving, carried = self.steps - self.still_steps, self.carried_steps - self.still_carried_steps
         flow, most, rest = (self.reached[name] for name in ("motion", "motion_most", "rest"))
-        reached = f"; reached {flow:.2%}, {most:.2%} at most" if flow and most else ""
-        told = f"{moving:,} steps, asked {self.asked['motion']}{reached}{_carried(carried)}"
+        left = f"; left {_percent(flow)} of the load on average, {_percent(most)} at most" if flow and most else ""
+        told = f"{moving:,} steps, asked {self.asked['motion']}{left}{_carried(carried)}"
         rows = [("accuracy", self.accuracy), ("in motion", told if moving else "no step")]
-        reached = "" if rest is None else f"; reached {rest:.2%} in the last one"
-        told = f"{self.still_steps:,} steps, asked {self.asked['rest']}{reached}{_carried(self.still_carried_steps)}"
+        left = "" if rest is None else f"; left {_percent(rest)} in the last one"
+        told = f"{self.still_steps:,} steps, asked {self.asked['rest']}{left}{_carried(self.still_carried_steps)}"
         told += f"; {self.unsettled_steps:,} missed 1 % after {PATIENCE} others" if self.unsettled_steps else ""
         rows += [("at rest", told if self.still_steps else "no step")]
         if missed := self.asked_steps - self.converged_steps:
@@ -264,6 +264,13 @@ def asked_of(solver: Any) -> dict[str, str]:
     return {"motion": in_words(level.moving) + slow, "rest": in_words(STRICT)}
 
 
+def _percent(error: float) -> str:
+    """A momentum error; in an impact the load of the step is next to nothing."""
+    if error < 1e-4:
+        return "less than 0.01 %"
+    return f"{100.0 * error:.2g} %" if error < 10.0 else f"{error:,.0f} times as much"
+
+
 def _carried(steps: int) -> str:
     return f"; {steps:,} carried over" if steps else ""
 
@@ -290,10 +297,9 @@ def _rigidity(meter: dict[str, Any]) -> str:
 
 
 def elasticity(meter: dict[str, Any]) -> list[tuple[str, str]]:
-    """What the chain theory says of unfinished sweeps (item 62), or why it says nothing."""
+    """What the chain theory says of unfinished sweeps (item 62); nothing of other methods, which are no springs."""
     if not meter["plain"]:
-        letters = "kappa, gamma, c, l_diff and lambda_c"
-        return [("elasticity", f"{letters} do not apply: they belong to plain sweeps, not to {meter['solver']}")]
+        return []
     if not meter["sweeps"]:
         return [("elasticity", "kappa, gamma, c, l_diff and lambda_c are unknown: no sweep has found a load")]
     return [

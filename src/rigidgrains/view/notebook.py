@@ -169,7 +169,8 @@ def _report_rows(report: Report) -> Iterable[tuple[str, str]]:
         f"({_number(report.max_overlap_of_run)} of the run), over the mean radius",
     )
     yield "rigidity", _rigidity(report.rigidity)
-    yield "elasticity", "; ".join(text for _, text in elasticity(report.rigidity))
+    if told := "; ".join(text for _, text in elasticity(report.rigidity)):
+        yield "elasticity", told
     yield "kinetic energy", quantity(report.kinetic_energy, "J")
     yield "displacement", f"{_number(report.max_displacement_over_radius)} radii in one step at most"
     for wall, force in report.wall_force.items():
