@@ -345,3 +345,46 @@ def test_streams_and_a_cell_that_deforms_are_refused():
     cell = {"lower": [0, 0], "upper": [4, 4], "rate": {"xy": 0.1}}
     with pytest.raises(rg.SceneError, match="cannot enter or leave a cell that deforms"):
         rg.Scene(inflow=[IN], cell=cell).build()
+
+
+@pytest.mark.parametrize("guided", [False, True])
+def test_a_run_is_resumed_wherever_grains_have_left(tmp_path, guided):
+    """Three grains far apart fall out one by one, one of them as prescribed; also when few or none are left."""
+    scene = rg.Scene(dimension=2, gravity=(0, -10.0), run={"dt": 1e-2})
+    scene.add_grains(name="ball", positions=[(0, 0.05), (0.5, 0.5), (2.0, 0.9)], radius=1e-2)
+    scene.add_outlet("drain", point=(0, 0), normal=(0, 1))
+    if guided:
+        scene.add_motion("down", grains="ball", index=1, velocity=(0, -1.0))
+    whole = rg.Simulation(scene)
+    whole.run(steps=60)
+    assert whole.bodies.count == 0
+    torn, path = rg.Simulation(scene), tmp_path / "run.vtkhdf"
+    torn.observe(rg.TrajectoryWriter(path), every=5)
+    for steps in (15, 20, 13, 12):  # with 2, 1 and no grains left
+        torn.run(steps=steps)
+        torn = rg.resume(path).observe(rg.TrajectoryWriter(path, resume=True), every=5)
+    assert torn.bodies.count == 0
+    assert [outlet.count for outlet in torn.bodies.events.outlets] == [3]
+    with rg.Trajectory(path) as trajectory:
+        assert [len(frame) for frame in trajectory] == sorted((len(frame) for frame in trajectory), reverse=True)
+        assert {len(frame) for frame in trajectory} == {0, 1, 2, 3}
+
+
+def test_frames_have_torques_also_when_none_is_left(tmp_path):
+    """All that are twisted leave, and others come in; a force with torques cannot begin in the middle of a file."""
+    scene = rg.Scene(dimension=2, gravity=(0, -10.0), run={"dt": 1e-2, "seed": 1})
+    scene.add_grains(name="twisted", positions=[(0, 0.05)], radius=1e-2)
+    scene.add_force(grains="twisted", force=(1e-3, 0), torque=1e-6)
+    scene.add_outlet("drain", point=(0, 0), normal=(0, 1))
+    scene.add_inflow("rain", radius=1e-2, rate=50, total=2, region=((0, 0.2), (1, 0.4)), since=0.2)
+    rg.Simulation(scene).observe(rg.TrajectoryWriter(tmp_path / "run.vtkhdf"), every=3).run(until=0.3)
+    with rg.Trajectory(tmp_path / "run.vtkhdf") as trajectory:
+        assert sorted({len(frame) for frame in trajectory}) == [0, 1, 2]
+        assert not any(check(frame).violated for frame in trajectory)
+    scene = rg.Scene(dimension=2, run={"dt": 1e-2})
+    scene.add_grains(positions=[(0, 0)], radius=1e-2)
+    simulation = rg.Simulation(scene).observe(rg.TrajectoryWriter(tmp_path / "late.vtkhdf"), every=3)
+    simulation.run(steps=6)
+    simulation.add_force(lambda mass: (np.zeros((1, 2)), np.ones(1)), name="motor")
+    with pytest.raises(rg.TrajectoryError, match="begun without torques on grains; add the force before the first run"):
+        simulation.run(steps=6)

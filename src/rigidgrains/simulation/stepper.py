@@ -73,7 +73,7 @@ class Stepper:
         self.bodies, self.solver = bodies, solver
         if bodies.scheduled and bodies.events is None:
             bodies.events = Events()
-        if bodies.count == 0 and not (bodies.events and bodies.events.inflows):
+        if bodies.count == 0 and not (bodies.events and (bodies.events.inflows or bodies.events.outlets)):
             raise ValueError("there are 0 grains to simulate; add some")
         check_tables(bodies)
         check_shapes(bodies)

@@ -93,7 +93,8 @@ def state(arrays: dict[str, Array], text: str) -> None:
     _starts("pair_start", arrays["pair_start"], sizes.get("m", 0), pairs)
     _starts("wall_start", arrays["wall_start"], sizes["lists"], near)
     if "block" in arrays:
-        _blocks(arrays["block"], arrays["block_shape"])
+        there_were = n if words.get("stage") is None else max(n, int(words["stage"]["next_id"]))
+        _blocks(arrays["block"], arrays["block_shape"], there_were)
     for name, ends in words["groups"].items():
         start, stop = ends
         if not 0 <= start <= stop <= n:
@@ -163,8 +164,9 @@ def _starts(name: str, found: Array, rows: int, end: int) -> None:
         raise Mismatch(f"{name} does not cut {end} entries into {rows} rows")
 
 
-def _blocks(block: Array, shape: Array) -> None:
+def _blocks(block: Array, shape: Array, grains: int) -> None:
+    """Raise unless there are no more blocks than there were grains, also those that have left since."""
     count = int(shape.min(initial=1)) > 0 and int(np.prod(shape.astype(object)))
-    if not count or count > max(1, len(block)):
-        raise Mismatch(f"blocks are {shape.tolist()}, for {len(block)} grains")
+    if not count or count > max(1, grains):
+        raise Mismatch(f"blocks are {shape.tolist()}, for {grains} grains")
     within("block", block, count, -count)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ..model.arrays import unknown_fields
+from ..model.arrays import grains_in_frames, unknown_fields
 from ..observe.history import History
 from ..runtime.arguments import is_number
 from ..simulation.columns import columns
@@ -27,6 +27,7 @@ from .texts import put_text, replace
 from .whereabouts import other_places
 
 if TYPE_CHECKING:
+    from ..model.bodies import Bodies
     from ..simulation.simulation import Simulation
 
 SECONDS = 1.0  # that a frame is in the log at most before later ones are written
@@ -161,7 +162,7 @@ class TrajectoryWriter(Observer):
             self.keep("shapes", shape_table.describe(bodies.catalogue))
         file.attrs["seed"], file.attrs["dimension"] = simulation.seed, bodies.dimension
         file["history/wall_force"].attrs["walls"] = json.dumps(walls)
-        self._appender = Appender(file)
+        self._appender, self._optional = Appender(file), _optional(file)
         with self._changes():
             self._append(clouds, simulation, last=True)
             self._keep_state(simulation)
@@ -184,7 +185,7 @@ class TrajectoryWriter(Observer):
         for column in history.values():
             column.resize(rows, 0)
         checksums.mark_history(history, told)
-        self._appender, self._told = Appender(self._file), rows
+        self._appender, self._told, self._optional = Appender(self._file), rows, _optional(self._file)
         if self._history is not None and not len(self._history):
             unknown = np.full(rows, np.nan)  # of columns that files of earlier versions lack
             self._history.names = columns(simulation.bodies)
@@ -213,17 +214,33 @@ class TrajectoryWriter(Observer):
         )
         grains.scalars["wall_table"] = 0.0  # set when it is known, in _append
         clouds = {"VTKHDF": grains}
+        if self._atomic is not None:
+            self._complete(grains)
         if self._contacts:
             clouds["contacts"] = record.contacts(simulation, precision=self._precision)
         if self._resume:
             with reading(self.path):
-                self._check_scalars(simulation.bodies.scalar_names)
+                self._check_late(simulation.bodies)
                 return {name: self._appender.series[name].known(cloud) for name, cloud in clouds.items()}
         return clouds
 
-    def _check_scalars(self, names: list[str]) -> None:
-        """Raise if there are scalars for which the file has no room: its arrays are laid down with its first frame."""
-        late = [name for name in names if name not in self._file["VTKHDF/PointData"]]
+    def _complete(self, grains: Cloud) -> None:
+        """Arrays that the file has are in every frame, also where no grain is left that has one: of torques, say."""
+        with reading(self.path):
+            there = self._file["VTKHDF/PointData"]
+            for name in self._optional - grains.data.keys() - grains.once.keys():
+                part = grains.once if grains_in_frames()[name].frames == "once" else grains.data
+                part[name] = np.zeros((len(grains.points), *there[name].shape[1:]), there[name].dtype)
+
+    def _check_late(self, bodies: Bodies) -> None:
+        """Raise if the file has no room for scalars or torques: its arrays are laid down with its first frame."""
+        there = self._file["VTKHDF/PointData"]
+        if self._contacts and "external_torque" not in there and bodies.external_torque.any():
+            raise TrajectoryError(
+                f"{self.path} was begun without torques on grains; add the force before the first run, or write another"
+                " file"
+            )
+        late = [name for name in bodies.scalar_names if name not in there]
         if late:
             raise TrajectoryError(
                 f"{self.path} was begun without the scalar {late[0]!r}; give it to the grains before the first run,"
@@ -367,6 +384,11 @@ class TrajectoryWriter(Observer):
             if atomic.failure is None and not as_it_is:
                 atomic.commit(durable=True)
         atomic.close()
+
+
+def _optional(file: Any) -> set[str]:
+    """Names of the arrays of grains that this file has and others may lack."""
+    return {name for name in file["VTKHDF/PointData"] if name in grains_in_frames()}
 
 
 def check_fields(fields: Sequence[str], contacts: bool | None) -> None:
