@@ -11,6 +11,7 @@ from support.exports import CSV, STATE
 import rigidgrains as rg
 from rigidgrains.formats import export, read_state
 from rigidgrains.scene import Scene, SceneError, load_scene
+from rigidgrains.trajectory import store
 
 DUMP = """ITEM: TIMESTEP
 0
@@ -181,8 +182,9 @@ BAD = [
 
 
 @pytest.mark.parametrize(("name", "content", "says"), BAD, ids=[f"{name}-{k}" for k, (name, _, _) in enumerate(BAD)])
-def test_bad_files_are_told_in_one_line(cli, tmp_path, name, content, says):
+def test_bad_files_are_told_in_one_line(cli, tmp_path, monkeypatch, name, content, says):
     """By import, and as a mistake of the scene, at the line of the key."""
+    monkeypatch.setattr(store, "PAUSE", 0.0)  # nobody is writing these files
     if content is not None:
         (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     assert says in cli("import", name, check=2)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -103,7 +101,7 @@ def axes_of(a, b, turn_a, turn_b):
     """Normals of all faces, and of all pairs of edges that are not parallel."""
     edges = [turn.apply([p.vertices[e[1]] - p.vertices[e[0]] for e in p.edges])
              for p, turn in ((PARTS[a], turn_a), (PARTS[b], turn_b))]  # fmt: skip
-    across = np.array([np.cross(e, f) for e, f in itertools.product(*edges)])
+    across = np.cross(edges[0][:, None], edges[1]).reshape(-1, 3)
     size = np.linalg.norm(across, axis=1)
     across = across[size > 1e-6] / size[size > 1e-6, None]
     return np.concatenate([turn_a.apply(PARTS[a].normals), -turn_b.apply(PARTS[b].normals), across, -across])

@@ -76,8 +76,9 @@ def test_extents_are_those_of_the_surface_however_grains_are_turned():
     shape, radius = rng.integers(0, len(SOLID), n), rng.uniform(0.5, 2.0, n)
     turn = rng.normal(size=(n, 4))
     below, above = extents(catalogue, shape, radius, turn)
+    fine = {k: surface(catalogue.shapes[k], fine=200).points for k in np.unique(shape)}
     for i in range(n):
-        points = radius[i] * surface(catalogue.shapes[shape[i]], fine=200).points @ matrices(turn[i : i + 1])[0].T
+        points = radius[i] * fine[shape[i]] @ matrices(turn[i : i + 1])[0].T
         assert below[i] == pytest.approx(points.min(axis=0), abs=2e-3 * radius[i])
         assert above[i] == pytest.approx(points.max(axis=0), abs=2e-3 * radius[i])
         farthest = float(np.linalg.norm(points, axis=1).max())

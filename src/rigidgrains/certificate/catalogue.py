@@ -11,7 +11,6 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
-from scipy.stats import qmc
 
 from ..shapes.core import Part, Shape
 from .state import State
@@ -131,6 +130,8 @@ def _moments(points: Array, dimension: int) -> tuple[float, Array, Array]:
 
 def _of_clump(shape: Shape) -> list[tuple[float, Array, Array]]:
     """The same of several parts, space that they have in common counted once, and as often as there are parts."""
+    from scipy.stats import qmc  # half a second to load, for shapes of several parts alone
+
     d = shape.dimension
     low = np.min([(part.vertices - part.rounding).min(axis=0) for part in shape.parts], axis=0)[:d]
     high = np.max([(part.vertices + part.rounding).max(axis=0) for part in shape.parts], axis=0)[:d]

@@ -12,7 +12,6 @@ from functools import lru_cache
 
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
-from scipy.stats import qmc
 
 from ..shapes.build import UNIT
 from ..shapes.core import Part, Shape
@@ -127,6 +126,8 @@ def _ball(dimension: int) -> Array:
 @lru_cache(maxsize=256)
 def _even_points(shape: Shape) -> Array:
     """(k, d) points spread evenly over a shape of several parts."""
+    from scipy.stats import qmc  # half a second to load, for shapes of several parts alone
+
     d = shape.dimension
     low = np.min([part.vertices.min(axis=0) - part.rounding for part in shape.parts], axis=0)[:d]
     high = np.max([part.vertices.max(axis=0) + part.rounding for part in shape.parts], axis=0)[:d]
