@@ -69,3 +69,22 @@ def test_unknown_methods_stay_as_they_are():
     assert not hasattr(Newer, "absent")
     _replace(Newer, "read", ["self", "func", "ssa"], lambda method: "another")
     assert Newer.read == "another"
+
+
+def test_passes_that_are_made_for_a_module_need_its_own_object(monkeypatch):
+    """Until Numba 0.61: those cannot be made of a stand-in for the module."""
+    from numba.core import codegen
+
+    from rigidgrains.runtime import shortcuts
+
+    def of_module(self, llvm_module, **kwargs):
+        raise AssertionError
+
+    before = codegen.CPUCodeLibrary._optimize_functions
+    for name in ("get_call_type", "run_untyped_passes"):
+        owner = shortcuts.BaseFunction if name == "get_call_type" else shortcuts.InlineWorker
+        monkeypatch.setattr(owner, name, getattr(owner, name))
+    monkeypatch.setattr(codegen.CPUCodeLibrary, "_optimize_functions", before)
+    monkeypatch.setattr(codegen.CPUCodegen, "_function_pass_manager", of_module)
+    shortcuts.take_shortcuts()
+    assert codegen.CPUCodeLibrary._optimize_functions is before

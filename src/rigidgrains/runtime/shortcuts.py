@@ -12,7 +12,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from numba.core import types
-from numba.core.codegen import CPUCodeLibrary
+from numba.core.codegen import CPUCodegen, CPUCodeLibrary
 from numba.core.inline_closurecall import InlineWorker
 from numba.core.types.functions import BaseFunction
 
@@ -23,14 +23,19 @@ def take_shortcuts() -> None:
     """A fifth of the seconds of compiling."""
     _replace(BaseFunction, "get_call_type", ["self", "context", "args", "kws"], _remember_operators)
     _replace(InlineWorker, "run_untyped_passes", ["self", "func", "enable_ssa"], _remember_inlined)
-    _replace(CPUCodeLibrary, "_optimize_functions", ["self", "ll_module"], _pass_over_declarations)
+    if _is_known(CPUCodegen, "_function_pass_manager", ["self", "kwargs"]):  # until 0.61 made once for the whole module
+        _replace(CPUCodeLibrary, "_optimize_functions", ["self", "ll_module"], _pass_over_declarations)
 
 
 def _replace(owner: Any, name: str, parameters: list[str], make: Callable[[Any], Any]) -> None:
     """A method by one made of it, if it is the one that is known here."""
+    if _is_known(owner, name, parameters):
+        setattr(owner, name, make(getattr(owner, name)))
+
+
+def _is_known(owner: Any, name: str, parameters: list[str]) -> bool:
     known = getattr(owner, name, None)
-    if known is not None and list(inspect.signature(known).parameters) == parameters:
-        setattr(owner, name, make(known))
+    return known is not None and list(inspect.signature(known).parameters) == parameters
 
 
 def _remember_operators(ask: Any) -> Any:
