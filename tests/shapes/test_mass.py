@@ -129,7 +129,7 @@ def test_irregular_hull(seed):
     """Every piece is of another size; the oracle knows none of them."""
     points = np.random.default_rng(seed).normal([1, 2, 3], 1.0, (9, 3))
     part = make_part(points, dimension=3, rounding=0.5)
-    found, oracle = part_moments(part, 3), by_chords(part, 3, 400)
+    found, oracle = part_moments(part, 3), by_chords(part, 3, 300)
     for ours, theirs in zip(found, oracle):
         assert ours == pytest.approx(theirs, rel=1e-4, abs=2e-4 * oracle[0])
 

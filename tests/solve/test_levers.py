@@ -199,7 +199,7 @@ def single_contacts(kind, count, mu, seed):
 @pytest.mark.parametrize("mu", [(0.1, 0.5, 1.0), (3.0, 10.0), (np.inf,)])
 def test_a_contact_alone_ends_at_the_answer_of_the_general_law(kind, mu):
     """Also where normal and tangential motion are coupled so strongly that the split law alone would not end."""
-    world = single_contacts(kind, 3000, mu, 7)
+    world = single_contacts(kind, 1000, mu, 7)
     p = world[0]
     free, sequence = p.motion.copy(), np.arange(p.count, dtype=np.int32)
     for _ in range(1500):  # a tangential block of unlike eigenvalues takes its time
