@@ -246,6 +246,22 @@ def test_an_intruder_is_pulled_through_grains(dimension):
     assert found.passed, found
 
 
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_grain_rebounds_from_one_that_is_accelerated(dimension):
+    """v = (1 + e) u with the velocity u that the bat has in that step; the certificate asks for the same."""
+    scene = rg.Scene(dimension=dimension, run={"dt": 1e-2})
+    scene.add_material("ball", restitution=0.5)
+    side = (0.0,) * (dimension - 1)
+    scene.add_grains(name="bat", positions=[(0.0, *side)], radius=0.2, material="ball")
+    scene.add_grains(name="ball", positions=[(0.5, *side)], radius=0.2, material="ball")
+    scene.add_motion("swing", grains="bat", velocity=("1 + 40*t", *side))
+    simulation = rg.Simulation(scene)
+    while not simulation.bodies.velocity[1, 0]:
+        simulation.step()
+        assert certificate.check(rg.Frame.of(simulation)).passed, certificate.check(rg.Frame.of(simulation))
+    assert simulation.bodies.velocity[1, 0] == pytest.approx(1.5 * (1 + 40 * (simulation.time - 5e-3)), rel=1e-9)
+
+
 def test_a_shape_moves_as_prescribed_and_two_of_them_pass_through_each_other():
     """A brick that turns and drags a pentagon along; what cannot give way feels nothing of its like, nor of walls."""
     scene = rg.Scene(dimension=2, friction=0.5, run={"dt": 2e-3})

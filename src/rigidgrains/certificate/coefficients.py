@@ -80,13 +80,13 @@ def _gives_none(links: Links, may: NDArray[np.bool_], told: NDArray[np.bool_]) -
     may : (c,) contacts that collide by the state before; told : contacts that are asked for something else than it says
     """
     state, pressed = links.state, links.press > 0.0
-    gives = np.array([True] * state.n + [guided(wall) for wall in state.walls])
+    gives = np.append(~state.told, [guided(wall) for wall in state.walls]).astype(np.bool_)
     pairs = np.stack([links.i, links.j], axis=1).astype(np.int32)
     label = unite(pairs, (pressed | told) & gives[links.j], len(gives))
     force = links.force + links.attraction[:, None] * links.normal
     work = dot(force, links.velocity + links.velocity_before)
     if links.torque.any():
-        spun = np.vstack([state.spin_before, *(wall.drive.spin for wall in state.walls)])
+        spun = np.vstack([state.coming[1], *(wall.drive.spin for wall in state.walls)])
         work = work + dot(links.torque, links.relative_spin + spun[links.j] - spun[links.i])
     terms = work, length(force) * links.speed, pressed | told, pressed & may
     given, scale, number, struck = (np.bincount(label[links.i], term, label.max(initial=0) + 1) for term in terms)

@@ -107,12 +107,12 @@ class Links:
 
     @cached_property
     def velocity_before(self) -> Array:
-        """(c, 3) m/s, at the beginning of the step; driven walls with their velocity in the step."""
+        """(c, 3) m/s, at the beginning of the step; driven walls and grains with their velocity in the step."""
         state, surface = self.state, self.surface_velocity.copy()
         for w, some in self.at_wall:
             if guided(state.walls[w]):
                 surface[some] = np.asarray(state.frame.wall_velocity_before[w], dtype=float)
-        return self.velocity_by(state.velocity_before, state.spin_before, surface, state.flow.before)
+        return self.velocity_by(*state.coming, surface, state.flow.before)
 
     @cached_property
     def free_velocity(self) -> Array:

@@ -91,6 +91,18 @@ class State:
         return _double(self.frame.spin_before)
 
     @cached_property
+    def coming(self) -> tuple[Array, Array]:
+        """(n, 3) m/s and rad/s, with which grains come to their contacts: those before the step, and of grains that
+        move as prescribed those of the step, as of driven walls."""
+        if not self.told.any():
+            return self.velocity_before, self.spin_before
+        told = self.told[:, None]
+        return (
+            np.where(told, self.velocity, self.velocity_before),
+            np.where(told, self.solved_spin, self.spin_before),
+        )
+
+    @cached_property
     def start(self) -> Array:
         """(n, 3) m, positions at the beginning of the step, Eq. (dx)."""
         there = self.position - self.dt * self.velocity
