@@ -54,7 +54,7 @@ $(READY_TO_TEST): $(READY)
 	@touch $@
 
 $(READY_FOR_DOCS): $(READY)
-	$(BIN)/python -m pip install --quiet --editable '.[docs,view]'
+	$(BIN)/python -m pip install --quiet --editable '.[docs,view,formats,study]'
 	@touch $@
 
 clean:

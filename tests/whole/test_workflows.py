@@ -65,6 +65,14 @@ def test_steps_call_targets_and_files_that_exist():
             assert (ROOT / path).exists(), path
 
 
+def test_what_notebooks_need_is_installed_for_the_site():
+    """They are executed at build."""
+    (given,) = re.findall(r"editable '\.\[(docs[\w,]*)\]'", (ROOT / "Makefile").read_text(encoding="utf-8"))
+    text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "notebooks").glob("*.ipynb"))
+    for word, extra in (("workers=", "study"), (".gsd", "formats"), ("write_video", "view")):
+        assert word not in text or extra in given.split(","), extra
+
+
 def test_every_python_that_is_promised_is_tested():
     matrix = read(ROOT / ".github" / "workflows" / "ci.yml")["jobs"]["test"]["strategy"]["matrix"]
     told = {line.rpartition(" ")[2] for line in PROJECT["classifiers"] if re.search(r":: 3\.\d+$", line)}
