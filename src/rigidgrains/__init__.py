@@ -143,6 +143,8 @@ _HOMES = {
     "write_video": "view.video",
 }
 
+_ROOMS = ("certificate", "measure", "study")  # rooms with public names of their own: rg.measure.stress(frame)
+
 __all__ = [
     "AcceleratedSweeps",
     "AutoStep",
@@ -221,6 +223,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f".{name}", __name__)
     if name in _HOMES:
         value = globals()[name] = getattr(import_module(f".{_HOMES[name]}", __name__), name)
         return value
@@ -232,4 +236,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+    return sorted([*__all__, *_ROOMS])
