@@ -103,6 +103,18 @@ def test_the_nightly_shares_are_all_slow_tests():
     assert shares == list(range(int(given.rpartition("/")[2])))
 
 
+def test_the_nightly_benchmark_is_compared_with_earlier_nights():
+    """Its file is restored before, and kept whatever the comparison says."""
+    steps = read(ROOT / ".github" / "workflows" / "nightly.yml")["jobs"]["benchmarks"]["steps"]
+    uses = [step.get("uses", step.get("run", "")).partition("@")[0] for step in steps]
+    cache, run = steps[uses.index("actions/cache")], uses.index("make bench-record")
+    assert uses.index("actions/cache") < run
+    assert (ROOT / cache["with"]["path"]).parent == ROOT / "benchmarks"
+    assert cache["with"]["key"].startswith(cache["with"]["restore-keys"])
+    assert cache["with"]["path"] == steps[-1]["with"]["path"]
+    assert steps[-1]["if"] == "always()"
+
+
 def test_shares_are_whole_and_apart(tmp_path):
     """With SHARE each slow test runs in one share, others in all; after SLOW_SECONDS none is started."""
     shutil.copy(ROOT / "tests" / "conftest.py", tmp_path)
