@@ -35,6 +35,7 @@ def steps() -> list[dict]:
     [
         ("github-workflows", WORKFLOWS),
         ("github-issue-forms", FORMS),
+        ("dependabot", [ROOT / ".github" / "dependabot.yml"]),
         ("citation-file-format", [ROOT / "CITATION.cff"]),
     ],
 )
