@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from typing import Any
 from zlib import crc32
 
@@ -18,9 +19,8 @@ def take_turns() -> None:
     with suppress(ImportError, OSError):
         from fcntl import LOCK_EX, LOCK_UN, lockf
 
+        import_module("rigidgrains.runtime.compiled")  # before Numba: it says where kernels are kept
         from numba.core.dispatcher import Dispatcher
-
-        import rigidgrains.runtime.compiled  # noqa: F401  (it says where Numba keeps what is compiled)
 
         locks, held, compile_it = open(__file__, "r+b"), [], Dispatcher.compile  # noqa: SIM115
 
@@ -36,7 +36,8 @@ def take_turns() -> None:
             finally:
                 held.remove(place)
                 if place not in held:  # it may be compiled for other types within itself
-                    lockf(locks, LOCK_UN, 1, place)
+                    with suppress(OSError):
+                        lockf(locks, LOCK_UN, 1, place)
 
         def compile_in_turn(self: Any, types: Any) -> Any:
             with turn(self):
