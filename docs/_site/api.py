@@ -8,7 +8,10 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
+from rigidgrains.scene import Scene
+
 from .scene_words import _escaped as escaped
+from .scene_words import _reference as reference
 
 GROUPS = {
     "Scenes": "Scene load_scene SceneError StageError",
@@ -77,7 +80,21 @@ def _page(title: str, prefix: str, entries: Any, told: str = "") -> str:
             for method, function in _methods(value):
                 parts.append(f"### {name}.{method}\n")
                 parts += _entry(f"{name}.{method}" if isinstance(function, property) else f".{method}", function)
+                parts += _words(method) if name == "Scene" else []
     return "\n".join(parts)
+
+
+def _words(method: str) -> list[str]:
+    """Keywords of `add_grains`: the keys of [[grains]], where their types, units and ranges are listed."""
+    key = method.removeprefix("add_").removeprefix("set_")
+    schema = Scene.model_json_schema()
+    if key == method or key not in schema["properties"]:
+        return []
+    table, many = reference(schema["properties"][key])
+    assert table is not None
+    keys = ", ".join(f"`{word}`" for word in schema["$defs"][table]["properties"])
+    title = f"[[{key}]]" if many else f"[{key}]"
+    return [f"Keywords, as in [`{title}`](#words-{key}): {keys}.\n"]
 
 
 def _entry(name: str, value: Any) -> Iterator[str]:
