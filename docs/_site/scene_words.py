@@ -15,7 +15,7 @@ examples; here they are all in one place. Keys without a default are needed, or 
 that lacks one is told so. Units are SI, or any other consistent set.
 """
 UNIT = re.compile(
-    r"\((rad/s|rad|m/s\^2|m/s|kg/m\^3|kg/m\^2|kg/s|kg m\^2|kg|N/m\^2|N/m|N m|N s/m|N|Pa|1/s|s|m)\b[^)]*\)"
+    r"\((Hz|rad/s|rad|m/s\^2|m/s|kg/m\^3|kg/m\^2|kg/s|kg m\^2|kg|N/m\^2|N/m|N m|N s/m|N|Pa|1/s|s|m)\b[^)]*\)"
 )
 
 

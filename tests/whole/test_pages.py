@@ -19,7 +19,7 @@ from rigidgrains.scene import Scene
 DOCS = ROOT / "docs"
 PAGES = sorted(
     path
-    for path in [*ROOT.glob("*.md"), *DOCS.rglob("*.md")]
+    for path in [*ROOT.glob("*.md"), *(ROOT / "examples").glob("*.md"), *DOCS.rglob("*.md")]
     if not {"_generated", "_build", "node_modules", "_static"} & {*path.relative_to(ROOT).parts}
 )
 IDS = [path.relative_to(ROOT).as_posix() for path in PAGES]

@@ -43,6 +43,7 @@ def test_every_word_of_a_scene_is_listed(site):
     for key in ("grains", "piston", "inflow"):
         assert f"## `[[{key}]]`" in text
     assert "| `mass_rate` | number, > 0 |  | kg/s |" in text
+    assert "| `frequency` | number, > 0 | **needed** | Hz |" in text
     assert "| `jitter` | number, ≥ 0, ≤ 1 | `0.5` |" in text
 
 
