@@ -253,6 +253,28 @@ def test_the_strain_of_a_cell_is_the_integral_of_its_rate():
     assert history["stress_yy"][-1] > 0.0
 
 
+@pytest.mark.parametrize(
+    "before", [{"rate": {"xx": -0.2, "yy": 0.1}}, {"stress": {"xx": 60.0, "yy": 40.0}}, {"rate": {"xy": 0.3}}]
+)
+def test_a_cell_keeps_its_shape_under_pressure_whatever_moved_it_before(before):
+    """Sides stay in proportion from the first step on, and the energy of each step is balanced."""
+    scene = cell()
+    scene.stage.clear()
+    scene.add_stage("move", until=0.1, cell=before)
+    scene.add_stage("press", until=0.1, cell={"pressure": 50.0})
+    simulation = rg.Simulation(scene)
+    simulation.run(until=0.1)
+    sides = np.diag(simulation.bodies.cell.vectors)[:2].copy()
+    tilt = simulation.bodies.cell.vectors[1, 0] / sides[0]
+    for _ in range(20):
+        simulation.step()
+        vectors = simulation.bodies.cell.vectors
+        assert np.diag(vectors)[:2] / sides == pytest.approx([vectors[0, 0] / sides[0]] * 2, rel=1e-12)
+        assert vectors[1, 0] / vectors[0, 0] == pytest.approx(tilt, abs=1e-12)
+        assert not certificate.check(rg.Frame.of(simulation)).violated
+    assert vectors[0, 0] != sides[0]
+
+
 def test_a_run_with_an_open_end_needs_one():
     scene = resting()
     scene.add_stage("first", until=0.1)

@@ -107,12 +107,16 @@ class CellControl:
         return cls(cell.rate, cell.free, cell.stress, cell.isotropic, cell.inertia, cell.functions)
 
     def apply(self, bodies: Bodies, time: float) -> None:
-        """Let them move the cell; components that come free go on with the rate that they have."""
+        """Let them move the cell; components that come free go on with the rate that they have, all sides of a cell that
+        keeps its shape with their mean."""
         cell = bodies.cell
         assert cell is not None
         functions = {name: begin(one, time) for name, one in self.functions.items()}
         cell.control(self.rate, self.free, self.stress, self.isotropic, self.inertia, functions)
         bodies.flow[:, INV_M_X:] = make_cell_rows(cell, float(bodies.mass.sum()))[:, INV_M_X:]
+        if cell.isotropic:
+            along = np.flatnonzero(cell.periodic)
+            bodies.flow[along, along] = bodies.flow[along, along].mean()
 
     def words(self) -> dict[str, Any]:
         """As plain words and numbers, exact."""
