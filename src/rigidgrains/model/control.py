@@ -107,7 +107,7 @@ class CellControl:
         return cls(cell.rate, cell.free, cell.stress, cell.isotropic, cell.inertia, cell.functions)
 
     def apply(self, bodies: Bodies, time: float) -> None:
-        """Let them move the cell; components that come free go on with the rate that they have, all sides of a cell that
+        """Let them move the cell; components that come free go on with the rate that they have, all sides of one that
         keeps its shape with their mean."""
         cell = bodies.cell
         assert cell is not None
