@@ -6,7 +6,7 @@ import re
 
 import pytest
 from support.commands import called
-from support.studies import STUDY, write
+from support.studies import BOX, STUDY, write
 
 import rigidgrains as rg
 from rigidgrains.gallery import studies, study_files
@@ -18,7 +18,7 @@ from rigidgrains.study.means import spread
 def run(tmp_path_factory):
     """A folder with a finished study."""
     folder = tmp_path_factory.mktemp("cli")
-    write(folder)
+    write(folder, scene=BOX.replace("steps = 200", "steps = 100"))
     told = called(folder, "study", "run", "study.toml", "-o", "box", "--part", "1/1")
     assert "8 runs: 8 done" in told.stdout
     return folder
