@@ -34,7 +34,7 @@ def find_clusters(pairs: Index, joined: NDArray[np.bool_], position: Array, radi
     size = np.bincount(label).astype(np.int32)
     extent, low, high = np.zeros(len(size)), np.empty(len(size)), np.empty(len(size))
     for axis in range(3):
-        _bound(label, position[:, axis], radius, low, high, extent)
+        _bound(label, position[:, axis].copy(), radius, low, high, extent)
     return Clusters(label, size, extent)
 
 

@@ -72,14 +72,15 @@ class Colouring:
             return cls(sequence, begins, alone, inner, np.zeros((0, len(used)), np.int64), tile)
         table = np.zeros((len(tiles), len(start) - 1), np.int64)
         table[:, : tiles.shape[1]] = tiles
-        return cls(sequence, begins, alone, inner, table[:, used], tile)
+        return cls(sequence, begins, alone, inner, np.ascontiguousarray(table[:, used]), tile)
 
     def of_some(self, rows: Index) -> Colouring:
         """The colours of some of the rows, given in rising order, where rows stand colour after colour."""
         start, tiles = np.searchsorted(rows, self.start), np.searchsorted(rows, self.tiles)
         used = np.diff(start) > 0
+        of_tiles = np.ascontiguousarray(tiles[:, used])
         return Colouring(
-            rows, np.append(start[:-1][used], start[-1]), self.alone[used], self.inner[used], tiles[:, used], self.tile
+            rows, np.append(start[:-1][used], start[-1]), self.alone[used], self.inner[used], of_tiles, self.tile
         )
 
     def shuffled(self, rng: Generator, sweeps: int = 1) -> NDArray[np.int64]:

@@ -159,7 +159,7 @@ class AutoStep:
     def _by_walls(self, bodies: Bodies, neighbours: Neighbours, before: Array, rate: float, least: float) -> float:
         """s, what grains listed near walls allow, at most `least`."""
         n, walls, near = bodies.count, bodies.walls, wall_gaps(bodies, neighbours)
-        own, smallest = bodies.motion[n : n + len(walls), V], bodies.radii.least
+        own, smallest = bodies.motion[n : n + len(walls), V].copy(), bodies.radii.least
         start, all_flat = own.copy(), True
         flat, reach = np.ones(len(walls), np.bool_), np.empty(len(walls))
         for w, wall in enumerate(walls):
