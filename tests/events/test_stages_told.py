@@ -191,3 +191,21 @@ def test_progress_tells_the_stage_and_counts_on_those_that_are_left():
     assert "stage 2 of 2, on" in seen[settled][1]
     assert seen[settled][0] == pytest.approx((settled + 1) / (settled + 11))
     assert seen[-1][0] == 1.0
+
+
+def test_grains_of_an_inflow_are_pushed_by_functions():
+    scene = resting()
+    scene.add_inflow("rain", radius=0.1, rate=10.0, region=((0, 2), (1, 3)))
+    scene.add_stage("blow", until=0.1, force=[{"grains": "rain", "force": [1.0, 0]}])
+    with pytest.raises(
+        rg.SceneError, match=r"stage\[0\].force\[0\].grains: are grains of an inflow, .*scene.add_force"
+    ):
+        rg.Simulation(scene)
+    scene.stage.clear()
+    scene.add_force(lambda mass: mass[:, None] * [3.0, 0.0], name="wind", grains="rain")
+    simulation = rg.Simulation(scene)
+    simulation.run(until=0.2)
+    rain = simulation.bodies.groups["rain"]
+    assert rain.stop > rain.start
+    assert (simulation.bodies.velocity[rain, 0] > 0.0).all()
+    assert simulation.bodies.velocity[0, 0] == 0.0

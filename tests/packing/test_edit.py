@@ -58,7 +58,6 @@ def test_what_is_saved_is_read_again(saved, tmp_path):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_run_starts_with_the_forces_of_its_sample(saved, threads):
     """The first step begins with the forces of the last: it needs no sweep more than the run would have needed."""
-    before = rg.get_threads()
     rg.set_threads(threads)
     try:
         found = {}
@@ -72,7 +71,7 @@ def test_a_run_starts_with_the_forces_of_its_sample(saved, threads):
         assert found[True] < found[False]
         assert carried > 0.0
     finally:
-        rg.set_threads(before)
+        rg.set_threads(None)
 
 
 def test_every_force_finds_its_contact(saved, tmp_path):

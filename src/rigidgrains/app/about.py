@@ -110,11 +110,7 @@ def trajectory_facts(path: Path) -> Rows:
                 f"{size / 1e6:.3g} MB, {last.position.dtype.itemsize * 8} bit, {_content(trajectory)}",
             ),
             ("last frame", f"{int(figures['contacts']):,} contacts carry a force{looked_at}"),
-            ("", f"kinetic energy {figures['kinetic_energy']:.4g} J, residual {figures['residual']:.2g}"),
-            (
-                "",
-                f"overlap {figures['mean_overlap']:.2e} mean, {figures['max_overlap']:.2e} largest (mean radii)",
-            ),
+            *_last_figures(figures),
             (
                 "checkpoint",
                 checkpoint_of(path) or f"none: {'a packing to start from' if packed else 'the run cannot be resumed'}",
@@ -130,6 +126,17 @@ def trajectory_facts(path: Path) -> Rows:
             rows += [("warning", text) for text in report["warnings"]]
         elif not packed:
             rows.append(("state", f"not finished; rigidgrains resume {path} goes on with it"))
+    return rows
+
+
+def _last_figures(figures: dict[str, float]) -> Rows:
+    """Of the last frame, as far as they are known: those of a packing without forces are not."""
+    energy, residual, mean, largest = (
+        figures[name] for name in ("kinetic_energy", "residual", "mean_overlap", "max_overlap")
+    )
+    rows = [("", f"kinetic energy {energy:.4g} J" + (f", residual {residual:.2g}" if residual == residual else ""))]
+    if mean == mean:
+        rows.append(("", f"overlap {mean:.2e} mean, {largest:.2e} largest (mean radii)"))
     return rows
 
 

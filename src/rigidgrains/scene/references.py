@@ -85,7 +85,12 @@ def unknown_names(tables: Tables, unreadable: Mapping[str, set[str]]) -> Iterato
     for key, index, force in present(tables, "force", "spring", "motion"):
         if force.grains not in known:
             hint = suggestion(force.grains, known) or f"; known are {listed(known) or 'none'}"
-            yield Problem(f"{key}[{index}].grains", force.grains, "no group of grains has this name" + hint)
+            message = "no group of grains has this name" + hint
+            if key == "force" and any(inflow.name == force.grains for _, _, inflow in present(tables, "inflow")):
+                message = (
+                    "are grains of an inflow, that come later; push them by a function, scene.add_force(f, grains=...)"
+                )
+            yield Problem(f"{key}[{index}].grains", force.grains, message)
         elif force.index is not None and not len(force.index):
             yield Problem(
                 f"{key}[{index}].index", [], "names no grain; give numbers, or remove index for the whole group"
