@@ -281,6 +281,18 @@ def tiled(monkeypatch):
     return bench.dense_problem(600, coloured=True)[1]
 
 
+@pytest.mark.parametrize(("solver", "tiles"), [(Sweeps("coloured"), 0), (AcceleratedSweeps(), 19)])
+def test_two_tables_fill_the_cache_with_half_the_grains(monkeypatch, solver, tiles):
+    """600 spheres in tiles of 32; a solver that is changed in the middle of a run gets its own."""
+    in_small_tiles(monkeypatch)
+    monkeypatch.setattr(pairs, "MANY", 1000)
+    simulation = Simulation(bench.dense_bodies(600), dt=1e-4, solver=Sweeps("coloured", FixedSweeps(2)), seed=1)
+    simulation.step()
+    simulation.solver = solver
+    simulation.step()
+    assert len(simulation.contacts.colouring.tiles) == (tiles + 1 if tiles else 0)
+
+
 def test_tiles_share_no_grain_and_every_contact_has_a_place(tiled):
     by = tiled.colouring
     assert by.inner.any()
@@ -363,7 +375,7 @@ def test_colours_across_tiles_are_those_of_rounds_without_a_list(monkeypatch, th
     bodies = bench.dense_bodies(400)
     names = np.random.default_rng(4).permutation(bodies.count)
     found = find_pairs(bodies.position, 1.1 * bodies.radius, None)
-    colour = found.painted(True, names, Workspace())
+    colour = found.painted(32, names, Workspace())
     rounds = painted_in_rounds(found, names, 32)
     assert 0.1 < len(rounds) / len(colour) < 0.9
     assert {k: int(colour[k]) for k in rounds} == rounds

@@ -183,7 +183,7 @@ def dense_bodies(grains: int, dimension: int = 3) -> Bodies:
     )
 
 
-def dense_problem(grains: int, dimension: int = 3, *, coloured: bool = False) -> tuple[Bodies, ContactProblem]:
+def dense_problem(grains: int, dimension: int = 3, *, coloured: int = 0) -> tuple[Bodies, ContactProblem]:
     """The contact problem of a dense packing in one step; rows as listed, or colour after colour."""
     bodies = dense_bodies(grains, dimension)
     neighbours, contacts = Neighbours(), Contacts()

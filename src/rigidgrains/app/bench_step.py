@@ -86,16 +86,17 @@ def shares(grains: int, steps: int = STEPS) -> dict[str, float]:
 
 
 def sweep_ratio(grains: int, rounds: int = 7) -> float:
-    """Time of an accelerated sweep over that of a plain one on the same packing, on one thread."""
-    _, problem = dense_problem(grains, coloured=True)
+    """Time of an accelerated sweep over that of a plain one on the same packing, each by its colours, one thread."""
+    tables = Sweeps.tables, AcceleratedSweeps.tables
+    problem, extended = (dense_problem(grains, coloured=number)[1] for number in tables)
     rng, number = np.random.default_rng(0), max(2, 2 * (1_000_000 // problem.count))
     with only(1):
-        plain, pace = Coloured(), Extrapolated(Coloured(), problem)
+        plain, pace = Coloured(), Extrapolated(Coloured(), extended)
         plain.begin(problem)
-        pace.begin(problem)
+        pace.begin(extended)
         ways: list[Callable[[], object]] = [
             lambda: plain.sweeps(problem, rng, number),
-            lambda: pace.sweeps(problem, rng, number),
+            lambda: pace.sweeps(extended, rng, number),
         ]
         best = [np.inf, np.inf]
         for _ in range(1 + rounds):

@@ -11,7 +11,7 @@ from ..detect.candidates import Candidates, PairCandidates
 from ..detect.colours import COLOURS, Colouring
 from ..detect.near_walls import NearWalls
 from ..detect.neighbours import Neighbours
-from ..detect.pairs import PairList, rows_in_tile
+from ..detect.pairs import PairList
 from ..laws.rows import Rows, arrange
 from ..model.arrays import PER_CONTACT, PerContact, carried_columns
 from ..model.bodies import Bodies
@@ -280,7 +280,7 @@ class Contacts(ContactColumns):
             alone[:] = True
         if self.count > len(self._numbers):
             self._numbers = np.arange(len(self._pairs), dtype=np.int32)
-        return Colouring.of(self._numbers[: self.count], start, alone, pairs.tiles, rows_in_tile(bodies.count))
+        return Colouring.of(self._numbers[: self.count], start, alone, pairs.tiles, pairs.tile)
 
     def _join(self, bodies: Bodies) -> None:
         """Tie the contacts to a cell that deforms: their branches, and the share of the cell in their masses.

@@ -43,12 +43,14 @@ class PairCandidates:
     first : (parts, colours) where the rows of each part of the list begin in a colour
     sizes : rows of each colour in turn; count : of all
     tiles : (tiles + 1, colours) where the rows of each tile begin in a colour, if there are tiles, see colours.py
+    tile  : grains in a tile
     """
 
     first: NDArray[np.int64]
     sizes: NDArray[np.int64]
     count: int
     tiles: NDArray[np.int64] = field(default_factory=lambda: NO_TILES)
+    tile: int = 0
 
     def number(self, listed: PairList, origin: Index) -> None:
         """Give each candidate its row: by colour, and in list order within each. The pair remembers it.
@@ -85,37 +87,39 @@ class Candidates:
 
 
 def find_candidates(
-    bodies: Bodies, neighbours: Neighbours, dt: float, speed: Array | None = None, *, coloured: bool = False
+    bodies: Bodies, neighbours: Neighbours, dt: float, speed: Array | None = None, *, coloured: int = 0
 ) -> Candidates:
     """Candidates of this step; those near walls have their rows, pairs of grains get them by `PairCandidates.number`.
 
     speed    : (n,) m/s, least values of A, for grains that are known to become faster
-    coloured : rows of grain pairs colour after colour, not in list order
+    coloured : tables of forces that sweeps by colours go through, rows of grain pairs stand colour after colour then;
+               0 for rows in list order
     """
     near = near_walls(bodies, neighbours, dt)
     margin = MARGIN * bodies.radii.least + bodies.reach
     pairs, speed = _pick_pairs(bodies, neighbours, near, dt, speed, margin, coloured)
     walls = choose(near, neighbours.walls, speed, margin, BLOW * dt, pairs.count)
-    return Candidates(pairs, walls, near, neighbours.builds, coloured)
+    return Candidates(pairs, walls, near, neighbours.builds, coloured > 0)
 
 
 def _pick_pairs(
     bodies: Bodies, neighbours: Neighbours, near: NearWalls, dt: float, speed: Array | None, margin: float,
-    coloured: bool,
+    coloured: int,
 ) -> tuple[PairCandidates, Array]:  # fmt: skip
     """Choose among the listed pairs, by colours if rows are to stand in these; and the speeds A (n,) of grains.
 
     speed : least values, to be written over
     """
     pairs, colours = neighbours.pairs, COLOURS + 1 if coloured else 1
-    colour = pairs.painted(coloured, bodies.id, neighbours.work)
+    tile = rows_in_tile(bodies.count, coloured) if coloured else 0
+    colour = pairs.painted(tile, bodies.id, neighbours.work)
     parts, sizes, tiles = np.zeros((-(-bodies.count // PART), colours), np.int64), np.empty(colours, np.int64), NO_TILES
     first, what = np.empty_like(parts), _speeds(bodies, neighbours, near, dt, speed)
     chosen = pairs.image, bodies.shifts, bodies.position, margin, BLOW * dt, PART, colour, parts, first, sizes
     count = together(pick_pairs, worth(4 * bodies.count), *what, *chosen)
-    if coloured and rows_in_tile(bodies.count) < bodies.count:
+    if 0 < tile < bodies.count:
         tiles = np.vstack([first[:: TILE // PART], first[-1] + parts[-1]])
-    return PairCandidates(first, sizes, count, tiles), what[-1]
+    return PairCandidates(first, sizes, count, tiles, tile), what[-1]
 
 
 def missed_pairs(bodies: Bodies, neighbours: Neighbours, dt: float, candidates: Candidates) -> Array | None:

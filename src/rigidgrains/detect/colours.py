@@ -30,7 +30,7 @@ HUB = 32  # a body with more contacts is a hub; two others block at most 2 (HUB 
 COLOURS = 63  # a bit for each; what is left over goes into the last list
 ALL = 2**63 - 1  # their bits
 INNER = 31  # the first of them, for pairs within a tile if there are tiles
-MANY = 150_000  # grains from which on there are tiles
+MANY = 150_000  # grains times tables of their forces and velocities; if there are more, the cache is full: tiles
 NO_TILES = np.zeros((0, 0), np.int64)
 
 

@@ -19,9 +19,9 @@ TILE = 4096  # grains in a tile: with both tables of velocities they fit into th
 PART = 1024  # grains in a part of the loops that pick and number candidates, a quarter of a tile
 
 
-def rows_in_tile(grains: int) -> int:
-    """Grains in a tile, see colours.py; all, if they are few."""
-    return TILE if grains > MANY else max(grains, 1)
+def rows_in_tile(grains: int, tables: int) -> int:
+    """Grains in a tile, see colours.py; all, if they are few. tables : of forces and velocities in each sweep."""
+    return TILE if grains * tables > MANY else max(grains, 1)
 
 
 @dataclass
@@ -33,7 +33,7 @@ class PairList:
     image : code of the image of the partner that is meant, see cell.py; 0 for the partner itself
     tested : pairs whose distance was looked at in the search
     colour : of each pair, see `painted`; -1 - colour for those that are no candidates in this step
-    coloured : whether they differ, None before they are painted
+    tile : grains in a tile, within which pairs have colours of their own; 0 without colours, None before they have any
     """
 
     start: Index
@@ -42,17 +42,16 @@ class PairList:
     image: NDArray[np.int8]
     tested: int = 0
     colour: NDArray[np.int8] | None = None
-    coloured: bool | None = None
+    tile: int | None = None
 
-    def painted(self, coloured: bool, name: NDArray[np.int64], work: Workspace) -> NDArray[np.int8]:
-        """Colours such that pairs of one colour share no grain, see paint.py; all 0 if that is not wanted."""
-        if self.colour is None or self.coloured != coloured:
+    def painted(self, tile: int, name: NDArray[np.int64], work: Workspace) -> NDArray[np.int8]:
+        """Colours such that pairs of one colour share no grain, see paint.py; all 0 where tile is 0."""
+        if self.colour is None or self.tile != tile:
             if self.colour is None:
                 self.colour = np.empty(len(self.partner), np.int8)
-            self.coloured = coloured
+            self.tile = tile
             self.colour.fill(0)
-            if coloured:
-                tile = rows_in_tile(len(self.start) - 1)
+            if tile:
                 paint(self.start, self.partner, self.image, name, tile, work, self.colour)
         return self.colour
 

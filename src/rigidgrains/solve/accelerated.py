@@ -69,6 +69,7 @@ class AcceleratedSweeps(Sweeps):
 
     name: ClassVar[str] = "accelerated sweeps"
     plain: ClassVar[bool] = False
+    tables: ClassVar[int] = 2
     _given = tuple[str, ...]()
 
     def __new__(cls, *values: Any, **settings: Any) -> AcceleratedSweeps:

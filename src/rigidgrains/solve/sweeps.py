@@ -123,6 +123,7 @@ class Sweeps:
     unit: ClassVar[str] = "sweeps"  # what `SolveReport.sweeps` counts
     name: ClassVar[str] = "plain sweeps"  # in words
     plain: ClassVar[bool] = True  # whether forces diffuse as the chain theory says, see theory.py
+    tables: ClassVar[int] = 1  # of forces and velocities, that a sweep goes through
 
     def __post_init__(self, rigidity: float | None) -> None:
         if rigidity is not None:
@@ -143,9 +144,9 @@ class Sweeps:
             raise ValueError(f"max_sweeps = {self.max_sweeps!r} finds no force; give a whole number of at least 1")
 
     @property
-    def coloured(self) -> bool:
-        """Whether contact rows had better stand colour after colour."""
-        return isinstance(self.order, Order) and self.order.coloured
+    def coloured(self) -> int:
+        """Tables of forces that sweeps by colours go through; 0 where contact rows need not stand by colours."""
+        return self.tables if isinstance(self.order, Order) and self.order.coloured else 0
 
     def solve(self, problem: ContactProblem, rng: Generator) -> SolveReport:
         """Find the forces, starting from those carried over; velocities in `problem.motion` follow."""
