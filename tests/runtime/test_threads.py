@@ -15,7 +15,9 @@ from rigidgrains.app import bench
 from rigidgrains.detect.grid import near_pairs
 from rigidgrains.runtime import threads
 from rigidgrains.runtime.barrier import meet, new_meeting
+from rigidgrains.runtime.board import DISMISSED, LARGEST, OPEN, new_board
 from rigidgrains.runtime.compiled import kernel
+from rigidgrains.runtime.handing import take_bits
 from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion
@@ -142,6 +144,27 @@ def test_threads_of_a_team_are_all_there_and_go_when_there_is_nothing_to_do():
         time.sleep(0.01)
     assert not crew.waits
     assert threads.spread(ends, 1000, 1.0)[-1] == (768, 1000.0, False)  # and come again
+
+
+@kernel
+def take_late(board, share):
+    """Take a share that was there a moment ago; returns whether it still was."""
+    return take_bits(board, OPEN, ~(np.int64(1) << share)) >> share & 1 != 0
+
+
+def test_who_comes_late_takes_nothing_of_a_team_that_was_dismissed():
+    """A thread may sleep between its look at the board and its hand on a share, until all have gone."""
+    board, _ = new_board()
+    assert not any(take_late(board, share) for share in range(LARGEST))
+    assert board[OPEN] == DISMISSED
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_a_team_has_no_more_threads_than_shares():
+    """Also on machines with more cores than there are bits in a number."""
+    threads.set_threads(80)
+    assert len(threads.spread(ends, 80 * 4096, 1.0, part=1024)) == 320
+    assert len(threads._team()._inboxes) < LARGEST
 
 
 @pytest.mark.usefixtures("small_parts")

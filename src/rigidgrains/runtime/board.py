@@ -15,7 +15,7 @@ from .compiled import kernel
 from .handing import ROOM, call, exchange, move, pack, pause, replace, take_bits
 
 LARGEST = 48  # threads in a team: shares are bits of a number
-DISMISSED = -1
+DISMISSED = 1 << 62  # no bit of any share: who has seen a share before takes nothing of a team that has gone since
 OPEN, DONE, RUNNER, PARTS, SHARES, FAILED = 0, 16, 32, 33, 34, 48  # places of a board, in cache lines of their own
 POLITE = 40  # looks at what others have not taken before a thread takes it
 SPINS = 2000  # looks at the board before a thread lets others run, some 0.1 ms
@@ -58,7 +58,7 @@ def serve(board, room, me):
 def take_some(board, room, me):
     """Run one share of those that are left, one's own if it is; returns whether there was any."""
     left = look(board, OPEN)
-    if left <= 0:
+    if left == 0 or left == DISMISSED:
         return False
     mine = me if left >> me & 1 else lowest(left)
     if take_bits(board, OPEN, ~(np.int64(1) << mine)) >> mine & 1 == 0:

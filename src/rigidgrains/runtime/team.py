@@ -37,11 +37,10 @@ class Team:
     def run(self, loop: Any, threads: int, rows: int, part: int, what: tuple[Any, ...]) -> list[Any]:
         """What a loop returns for each part of its rows."""
         address, like, numbers = self._find(loop, what)
-        parts = -(-rows // part)
+        parts, threads = -(-rows // part), min(threads, LARGEST)
         results = np.empty((parts, numbers))
         self._call(threads)
-        shares = min(threads, LARGEST)
-        if run_parts(self._board, self._room, shares, address, like, rows, part, results, what):
+        if run_parts(self._board, self._room, threads, address, like, rows, part, results, what):
             raise RuntimeError(f"the loop {loop.__name__} failed on some thread")
         if like is None:
             return [None] * parts
