@@ -128,7 +128,7 @@ def test_what_it_does_not_improve_stays(monkeypatch):
     """The forces of the sweeps, to the bit, with their velocities."""
     alone, _ = solved(AcceleratedSweeps(fallback=0))
 
-    def helpless(problem, criterion, free):
+    def helpless(problem, criterion, free, most):
         problem.forces[:] = problem.motion[:] = np.nan
         return Verdict(False), 7
 
@@ -139,6 +139,21 @@ def test_what_it_does_not_improve_stays(monkeypatch):
     assert "not met by 5000 sweeps and 7 iterations of the second-order method" in report.why
     np.testing.assert_array_equal(problem.forces, alone.forces)
     np.testing.assert_array_equal(problem.motion[:, :6], alone.motion[:, :6])
+
+
+@pytest.mark.parametrize(("given", "iterations"), [({}, 20), ({"fallback": 100}, 1000)])
+def test_who_does_not_ask_for_it_waits_for_seconds_at_most(monkeypatch, given, iterations):
+    """Contacts times iterations are bounded, unless the user says fallback."""
+    asked = []
+
+    def helpless(problem, criterion, free, most):
+        asked.append((problem.count, most))
+        return Verdict(False), most
+
+    monkeypatch.setattr("rigidgrains.solve.fallback.solve_by_second_order", helpless)
+    monkeypatch.setattr("rigidgrains.solve.accelerated.WORK", 20 * solved(AcceleratedSweeps(fallback=0))[0].count)
+    solved(AcceleratedSweeps(accuracy="exact", **given))
+    assert [most for _, most in asked] == [iterations]
 
 
 def test_forces_that_it_improves_are_handed_back(monkeypatch):

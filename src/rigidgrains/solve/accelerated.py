@@ -36,6 +36,7 @@ Array = NDArray[np.float64]
 GROSS, AGAIN = 1e-3, 3  # mean radii of overlap that no step leaves by what is missing, if as many sweeps again can help
 LEAST = 4  # sweeps that a step may make however small the packing
 AFFORDABLE, PATIENT = 2000, 5000  # candidates up to which steps fall back unasked, where so many sweeps may be made
+WORK = 200_000  # candidates times iterations of a fallback that nobody asked for: some seconds, whatever the size
 
 
 @with_earlier_names(SETTINGS)
@@ -48,7 +49,8 @@ class AcceleratedSweeps(Sweeps):
               over; see associated.py. By colours, and with a criterion that looks at the state
     fallback : candidates up to which the second-order method takes over a step that sweeps do not solve, see
               fallback.py; 0 for none. With a criterion that looks at the state, for plain friction. None for AFFORDABLE
-              ones, and none where max_sweeps bounds the work of a step to less than PATIENT sweeps
+              ones, for so much WORK unless bodies are heavy, and none where max_sweeps bounds the work of a step to
+              less than PATIENT sweeps
     accuracy : "fast", "balanced" or "exact", see accuracy.py: what the steps of a simulation are asked. Settings that
               are given besides win over those of the level, each by itself: the criterion, max_sweeps, gap and slack
     reach   : sweeps of a step at most, times those of `crossing`
@@ -156,7 +158,9 @@ class AcceleratedSweeps(Sweeps):
         if most is None:
             looks = looks_at_state(self.criterion) and not self.sleep
             most = AFFORDABLE if looks and self.max_sweeps >= PATIENT else 0
-        own = problem.extra is None and problem.count <= most and bool((problem.friction < math.inf).all())
+        may = problem.extra is None and problem.count <= most and bool((problem.friction < math.inf).all())
+        unasked = math.inf if self.fallback is not None else max(1, WORK // max(1, problem.count))
         return Extrapolated(
-            order, problem, associated=self.associated, patient=most > 0 or self.max_sweeps >= PATIENT, fallback=own
-        )
+            order, problem, associated=self.associated, patient=most > 0 or self.max_sweeps >= PATIENT,
+            fallback=unasked if may else 0,
+        )  # fmt: skip

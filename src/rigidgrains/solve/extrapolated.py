@@ -44,7 +44,7 @@ class Extrapolated(Pace):
 
     associated : begin with the associated law, see associated.py
     patient    : may fall back on sweeps without extrapolation, where it does not do
-    fallback   : ... and on the second-order method
+    fallback   : ... and on so many iterations of the second-order method; more under bodies that sweeps cannot carry
     """
 
     order: Coloured
@@ -52,11 +52,11 @@ class Extrapolated(Pace):
 
     def __init__(
         self, order: Coloured, problem: ContactProblem, *, associated: bool = False, patient: bool = True,
-        fallback: bool = False,
+        fallback: float = 0,
     ) -> None:  # fmt: skip
         super().__init__(order)
         self._work, self._may_begin = problem.work, associated
-        self._patient, self._may_fall_back = patient, fallback
+        self._patient, self._iterations = patient, fallback
         self._free = self._work.take("free", len(problem.motion), 6)
         keep_motion(problem.motion, self._free)
         problem.free = self._free
@@ -138,7 +138,7 @@ class Extrapolated(Pace):
         """All but the eighth that `fall_back` may take; no more where heavy bodies would take more than all."""
         if not self._patient:
             return most
-        heavy = burden(problem) if self._may_fall_back else 0.0
+        heavy = burden(problem) if self._iterations else 0.0
         self._plain = 2 * (min(math.ceil(USUAL * self._extent), most // 8) // 2)
         self.futile = heavy > self._extent and USUAL * crossing(problem, heavy) > most
         return self._plain if self.futile else most - self._plain
@@ -154,13 +154,14 @@ class Extrapolated(Pace):
         self.state = self.state._replace(beta=0.0, theta=1.0, until=self.state.sweeps + self._plain)
         made = self.sweeps(p, rng, self._plain)
         verdict = criterion.judge(p)
-        if verdict.met or not self._may_fall_back:
+        if verdict.met or not self._iterations:
             return made, verdict
-        from .fallback import solve_by_second_order  # brings what few need: sparse matrices, FCLIB
+        from .fallback import MOST, solve_by_second_order  # brings what few need: sparse matrices, FCLIB
 
         forces, motion = p.forces.copy(), p.motion.copy()
         least = self._take_best(p)
-        found, self.fallback = solve_by_second_order(p, criterion, self._free)
+        most = MOST if self.futile else int(min(MOST, self._iterations))
+        found, self.fallback = solve_by_second_order(p, criterion, self._free, most)
         if not found.met and not residual(p) < least:
             p.forces[:], p.motion[:] = forces, motion
             return made, verdict

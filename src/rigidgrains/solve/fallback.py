@@ -18,11 +18,12 @@ from .matrix.second_order import Array, GlobalSystem, second_order
 from .matrix.solve import in_space
 from .matrix.step import forces, global_problem, impulses
 
+MOST = 1000  # iterations
 TOLERANCES = 1e-6, 1e-10  # natural map over |q|; the second for criteria that are not met by the first
 
 
 def solve_by_second_order(
-    problem: ContactProblem, criterion: StateCriterion, free: Array, most: int = 1000
+    problem: ContactProblem, criterion: StateCriterion, free: Array, most: int = MOST
 ) -> tuple[Verdict, int]:
     """Find forces by interior point and Newton steps, from those of the problem; the verdict on them, and iterations.
 
@@ -50,7 +51,9 @@ def solve_by_second_order(
 
     verdict, steps = Verdict(False), 0
     for tolerance in TOLERANCES:
-        left = max(1, most - steps)
+        if steps and steps >= most:
+            break
+        left = most - steps
         found = second_order(
             system, q, stated.mu, d, mobility, residual, r, tolerance=tolerance, max_iterations=left,
             enough=lambda r: judge(r).met,

@@ -88,7 +88,7 @@ def second_order(
                 r = into_cone(point.r(), mu)
                 value = residual(r)
                 best.add(r, value, 1)
-                if begin == "path" and enough is not None and enough(r):
+                if (begin == "path" or value <= tried) and enough is not None and enough(r):
                     will_do = r
                 if value <= tried:
                     tried = 0.1 * value
