@@ -53,8 +53,9 @@ def pages() -> dict[str, str]:
     for name, told in MODULES.items():
         module = import_module(f"rigidgrains.{name}")
         public = [one for one in module.__all__ if not inspect.ismodule(getattr(module, one))]
-        entries = ((one, getattr(module, one)) for one in public if one not in package.__all__)
-        found[f"api/{name}.md"] = _page(f"rigidgrains.{name}", name, entries, told)
+        entries = [(one, getattr(module, one)) for one in public if one not in package.__all__]
+        if entries:  # else all of it is in `rigidgrains` as well
+            found[f"api/{name}.md"] = _page(f"rigidgrains.{name}", name, entries, told)
     listed = "\n".join(name.removeprefix("api/").removesuffix(".md") for name in found)
     found["api/index.md"] = f"{HEAD}```{{toctree}}\n:maxdepth: 2\n\n{listed}\n```\n"
     return found

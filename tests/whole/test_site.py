@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 
+import numpy as np
 import pytest
 from support import ROOT
 
@@ -85,6 +86,7 @@ def test_docstrings_become_paragraphs_and_lists(site):
         ("scene", "[a](laws.md#x)", "[a](laws.md#x)"),
         ("scene", "[a](#here)", "[a](#here)"),
         ("scene", "```\n[a](gallery.md)\n```", "```\n[a](gallery.md)\n```"),
+        ("index", "![a](images/b.png)", "![a](images/b.png)"),
     ],
 )
 def test_links_lead_into_the_site(site, document, written, leads):
@@ -102,7 +104,6 @@ def test_every_scene_of_the_gallery_has_a_page(site, tmp_path, monkeypatch):
         assert re.search(rf"^{name}$", pages["gallery/index.md"], re.M)  # in a list of contents
     for name in scenes:
         assert f"{name}.toml\n:language: toml" in pages[f"gallery/{name}.md"]
-    assert set(site.gallery.SLOW) <= scenes
     shear = pages["gallery/05_shear.md"]
     assert "\n# What is the friction coefficient of a flow?\n" in shear
     assert "mu(I) = 0.25 + 1.1 I" in shear
@@ -131,6 +132,39 @@ def test_an_example_is_shown_with_what_it_prints(site, tmp_path):
     page = site.examples._page("16_law", tmp_path, made)
     assert "a disk of 1.11 N hangs" in page
     assert "16_law.png" in page
+
+
+def test_pictures_have_captions(site):
+    """Their descriptions, unless one stands below; those in tables stay as they are."""
+    assert "```{figure} images/b.png\n:alt: a drum\n\nA drum.\n```" in site.into_site(
+        "x\n\n![a drum](images/b.png)\n", "scene"
+    )
+    for kept in ("![a](b.png)\n\n*A drum.*\n", "| ![a](b.png) | c |\n"):
+        assert site.into_site(kept, "scene") == kept
+
+
+def test_thumbnails_show_what_is_large(site):
+    """A drawing without its margin, and without a scale bar that stands apart from it."""
+    from _site.figures import content
+
+    pixels = np.full((200, 300, 3), 255)
+    pixels[40:140, 50:200] = 90
+    pixels[180:184, 50:90] = 0  # a scale bar
+    pixels[60:120, 260:266] = 0  # a colour bar
+    left, top, right, bottom = content(pixels)
+    assert (abs(left - 50), abs(top - 40), abs(right - 200), abs(bottom - 140)) < (5, 5, 5, 5)
+    assert content(np.full((5, 6, 3), 255)) == (0, 0, 6, 5)
+
+
+def test_search_finds_words_of_other_programs_in_the_glossary(site):
+    """Each is an entry of the index, which search puts first."""
+    from _site.index_words import words
+
+    page = site.into_site((DOCS / "glossary.md").read_text(encoding="utf-8"), "glossary")
+    found = set(re.findall(r"! ([^,\n]+)", page))
+    known = {"warm start", "complementarity", "island", "Delassus operator W", "friction angle", "Verlet list", "NSGS"}
+    assert known <= found
+    assert words("| here | there |\n|---|---|\n| a *cluster*, many | `fix pour`; b |\n") == ["cluster", "fix pour"]
 
 
 def test_what_is_run_can_be_chosen(site, monkeypatch):
