@@ -9,9 +9,8 @@ import numpy as np
 from PIL import Image
 from scipy import ndimage
 
-ALONE = re.compile(
-    r"^!\[([^]]+)\]\(([^)\s]+)\)[ \t]*$(?!\n\n\*)", re.M
-)  # not with a caption of its own below, in italics
+# Not with a caption of its own below, in italics.
+ALONE = re.compile(r"^!\[([^]]+)\]\(([^)\s]+)\)[ \t]*$(?!\n\n\*)", re.M)
 EDGE, WHITE = 480, 245  # pixels of a thumbnail's longer side; what counts as background
 NEAR, SMALL = 0.012, 0.12  # parts belong together at this share of the width; those below this share are labels
 

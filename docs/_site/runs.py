@@ -1,4 +1,4 @@
-"""What is run when the site is built: scenes of the gallery, examples and notebooks, as many at a time as there are cores.
+"""What is run when the site is built: scenes of the gallery, examples and notebooks.
 
 Results are kept in docs/_build until their source changes. SITE_SCENES="dice 07_drum notebooks" runs these alone,
 SITE_SCENES=0 nothing.
