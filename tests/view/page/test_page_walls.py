@@ -1,4 +1,4 @@
-"""Walls of every shape on the page, in a real browser: the first view shows the finite ones whole."""
+"""Frames of few or no grains on the page, in a real browser; the first view shows finite walls of every shape whole."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from support.browser import open_page
+import pytest
+from support.browser import open_page, wait_for
 
 import rigidgrains as rg
 from rigidgrains.model.shapes import SHAPES
@@ -36,3 +37,28 @@ def test_a_page_opens_with_walls_of_every_shape(browser: Any, tmp_path: Path) ->
     matrix = np.array(camera["matrix"]).reshape(4, 4).T
     seen = np.column_stack([np.array(rims) - camera["origin"], np.ones(len(rims))]) @ matrix.T
     assert np.abs(seen[:, :2] / seen[:, 3:]).max() < 1.0
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_page_opens_before_the_first_grain(dimension: int, browser: Any, tmp_path: Path) -> None:
+    """A heap begins as an empty table; grains that enter later are shown, and the way back is open."""
+    up = (*(dimension - 1) * (0.0,), 1.0)
+    scene = rg.Scene(dimension=dimension, gravity=tuple(-9.81 * x for x in up))
+    scene.add_plane("table", point=(0,) * dimension, normal=up)
+    low, high = (*(dimension - 1) * (-0.02,), 0.05), (*(dimension - 1) * (0.02,), 0.06)
+    scene.add_inflow("spout", radius=2e-3, rate=500, total=8, velocity=tuple(-0.3 * x for x in up), region=(low, high))
+    path = tmp_path / "heap.vtkhdf"
+    simulation = rg.Simulation(scene, dt=1e-3)
+    simulation.observe(rg.TrajectoryWriter(path), every=10)
+    simulation.run(steps=40)
+    with rg.Trajectory(path) as trajectory:
+        counts = [len(frame.position) for frame in trajectory]
+        address = write_page(trajectory, path.with_suffix(".html")).as_uri()
+    assert counts[0] == 0
+    assert counts[-1] == 8
+    page = open_page(browser, address, viewport={"width": WIDE, "height": HIGH})
+    for index in (len(counts) - 1, 0, 2):
+        page.evaluate(f"view.go({index})")
+        wait_for(page, f"view.index === {index}")
+        assert page.evaluate("view.frame.n") == counts[index]
+    assert page.complaints == []
