@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from rigidgrains.scene import Scene
+from rigidgrains.scene.section import Section
 
 from .scene_words import _escaped as escaped
 from .scene_words import _reference as reference
@@ -129,7 +130,9 @@ def _methods(kind: type) -> Iterator[tuple[str, Any]]:
     """What a class of ours, or its ancestors of ours, offers in public and explains."""
     seen = set()
     for ancestor in kind.__mro__:
-        if not ancestor.__module__.startswith("rigidgrains"):
+        if (
+            not ancestor.__module__.startswith("rigidgrains") or ancestor is Section
+        ):  # that is for tables within a scene
             continue
         for name, value in vars(ancestor).items():
             if name.startswith(("_", "model_")) or name in seen:

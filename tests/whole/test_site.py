@@ -55,6 +55,7 @@ def test_every_public_name_is_explained(site):
         assert re.search(rf"^## {name}$", text, re.M), name
     assert "## stress" in pages["api/measure.md"]
     assert "### Scene.add_grains" in text
+    assert "### Scene.wrong" not in text  # of its tables
     assert re.search(r"^Keywords, as in \[`\[\[piston\]\]`\]\(#words-piston\): .*`load`", text, re.M)
     assert re.search(r"^Keywords, as in \[`\[cell\]`\]\(#words-cell\): .*`rate`", text, re.M)
     assert "api/others.md" not in pages  # a new name gets a group, docs/_site/api.py
