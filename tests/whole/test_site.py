@@ -105,6 +105,9 @@ def test_every_scene_of_the_gallery_has_a_page(site, tmp_path, monkeypatch):
         assert re.search(rf"^{name}$", pages["gallery/index.md"], re.M)  # in a list of contents
     for name in scenes:
         assert f"{name}.toml\n:language: toml" in pages[f"gallery/{name}.md"]
+    landing = re.findall(r"_generated/gallery/(thumb-\w+\.png)", (DOCS / "index.md").read_text(encoding="utf-8"))
+    assert len(landing) == 4
+    assert all((tmp_path / "generated" / "gallery" / name).exists() for name in landing)
     shear = pages["gallery/05_shear.md"]
     assert "\n# What is the friction coefficient of a flow?\n" in shear
     assert "mu(I) = 0.25 + 1.1 I" in shear
