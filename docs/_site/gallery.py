@@ -86,7 +86,7 @@ def _page(name: str, told: str, have: tuple[str | None, bool]) -> str:
         parts.append(figure(picture, title))
     parts.append(captioned(text))
     if embedded:
-        source = f"../../_static/scenes/{name}.html"
+        source = f"../../_static/scenes/{name}.html#play"
         parts.append(
             "## To turn and play\n\n```{raw} html\n"
             f'<iframe class="scene" src="{source}" title="{name}" loading="lazy"></iframe>\n```\n\n'

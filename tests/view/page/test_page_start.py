@@ -1,4 +1,4 @@
-"""Frames of few or no grains on the page, in a real browser; the first view shows finite walls of every shape whole."""
+"""How the page begins, in a real browser: finite walls of every shape in view, without grains, playing if asked."""
 
 from __future__ import annotations
 
@@ -32,6 +32,8 @@ def test_a_page_opens_with_walls_of_every_shape(browser: Any, tmp_path: Path) ->
         address = write_page(trajectory, path.with_suffix(".html")).as_uri()
     page = open_page(browser, address, viewport={"width": WIDE, "height": HIGH})
     assert page.complaints == []
+    page.wait_for_timeout(300)
+    assert page.evaluate("view.index") == 0  # nobody has asked it to play
     camera = page.evaluate("view.camera()")
     rims = [(r * np.cos(a), r * np.sin(a), z) for r, z in ((0.05, 0.0), (0.9, 1.0)) for a in np.linspace(0, 6, 25)]
     matrix = np.array(camera["matrix"]).reshape(4, 4).T
@@ -61,4 +63,8 @@ def test_a_page_opens_before_the_first_grain(dimension: int, browser: Any, tmp_p
         page.evaluate(f"view.go({index})")
         wait_for(page, f"view.index === {index}")
         assert page.evaluate("view.frame.n") == counts[index]
+    assert page.complaints == []
+    page.close()
+    page = open_page(browser, f"{address}#play")  # as the gallery embeds it
+    wait_for(page, f"view.index === {len(counts) - 1}")
     assert page.complaints == []
