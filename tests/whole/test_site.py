@@ -177,6 +177,28 @@ def test_what_is_run_can_be_chosen(site, monkeypatch):
         assert site.runs.asked() == chosen
 
 
+def test_scenes_are_run_on_all_cores_and_once(site, tmp_path, monkeypatch):
+    """Each that has changed, in several processes; what goes wrong there is told."""
+    player, made = tmp_path / "player.py", tmp_path / "made"
+    player.write_text(
+        "import pathlib, sys\n"
+        "for name in sys.argv[2:]:\n"
+        "    if name == 'bad': sys.exit('it broke')\n"
+        "    folder = pathlib.Path(sys.argv[1], name)\n"
+        "    folder.mkdir(parents=True)\n"
+        "    (folder / 'mark').write_text(name)\n",
+        encoding="utf-8",
+    )
+    monkeypatch.delenv("SITE_SCENES", raising=False)
+    monkeypatch.setattr(site.runs, "PLAYER", player)
+    monkeypatch.setattr(site.runs, "mark", lambda name: name)
+    assert site.runs.run("abcde", made) == set("abcde")
+    assert {folder.name for folder in made.iterdir()} == set("abcde")
+    assert site.runs.run("abcde", made) == set("abcde")  # a second time a folder would be in the way
+    with pytest.raises(RuntimeError, match="it broke"):
+        site.runs.run(["f", "bad", "g"], made)
+
+
 def test_scenes_in_stages_are_played_to_their_end(site, tmp_path, monkeypatch):
     """They have neither a time nor a number of steps."""
     from _site import play
