@@ -54,5 +54,5 @@ html_theme_options = {
     "pygments_light_style": "tango",
     "pygments_dark_style": "github-dark",
 }
-html_sidebars = {"index": [], "start": []}
+html_sidebars = {"index": [], "start": [], "_generated/gallery/index": []}
 copybutton_prompt_text = "$ "

@@ -1,4 +1,4 @@
-"""How thin may a masonry arch be?
+"""How thin can a masonry arch be?
 
 A semicircular arch of blocks without mortar stands if its thickness is at least 0.1075 of its mean radius (Milankovitch
 1907, for many blocks).

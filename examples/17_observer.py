@@ -1,4 +1,4 @@
-"""How do I record what no function measures, and stop a run when I know enough?
+"""How do I record a quantity of my own, and stop a run by it?
 
 An observer is any function of the simulation; a text that it returns ends the run. Here bricks slide on the floor until
 the last one has stopped, after v/(mu g); their distances are v^2/(2 mu g).

@@ -1,4 +1,4 @@
-"""How do I vary a parameter: from which friction on does a block stay on an incline?
+"""How do I vary a parameter: above which friction does a block stay on an incline?
 
 A study runs a scene for each value and collects the results in one table (needs `pip install 'rigidgrains[study]'`). On
 an incline of 30 degrees a block slides with g (sin 30 - mu cos 30) t, and stays from mu = tan 30 = 0.577 on.

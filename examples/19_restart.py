@@ -1,4 +1,4 @@
-"""Is a run that was interrupted worth as much as one that was not?
+"""Does a run that was interrupted and resumed give the same result?
 
 The trajectory stores everything that a run needs to continue: the same bits come out with and without a break, and each
 frame can be certified from its stored numbers.

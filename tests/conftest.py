@@ -3,14 +3,14 @@
 With many workers, one per core, each takes two threads: threads of sweeps wait for each other and would starve.
 Workers that start cold do not compile the same kernels: the first begins with those of the solver, the others with
 their tests, and each kernel is compiled by one of them alone, see support/turns.py.
-SHARE=k/n runs one of n shares of the slow tests; SLOW_SECONDS starts none of them any more after so many seconds.
+SHARE=k/n runs one of n shares of the slow tests, of about equal time, TURN says with which of them it begins;
+SLOW_SECONDS starts none of them any more after so many seconds.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from zlib import crc32
 
 import pytest
 
@@ -27,17 +27,18 @@ BEGUN = time.monotonic()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Shares are made of whole functions, by their names: a new test moves no other one."""
+    """With SHARE: of the slow tests those of one share, begun with another one in each TURN."""
     if not (given := os.environ.get("SHARE", "")):
         return
+    from support.shares import measured, shares_of, turned
+
     share, shares = (int(part) for part in given.split("/"))
-    others = [
-        item
-        for item in items
-        if item.get_closest_marker("slow") and crc32(item.nodeid.partition("[")[0].encode()) % shares != share % shares
-    ]
-    config.hook.pytest_deselected(items=others)
-    items[:] = [item for item in items if item not in set(others)]
+    turn = int(os.environ.get("TURN", "0"))
+    slow = {item.nodeid: item for item in items if item.get_closest_marker("slow")}
+    of = shares_of(slow, shares, measured())
+    kept = [slow[name] for name in turned([name for name in slow if of[name] == share % shares], turn)]
+    config.hook.pytest_deselected(items=[slow[name] for name in slow if of[name] != share % shares])
+    items[:] = [item for item in items if item.nodeid not in slow] + kept
 
 
 @pytest.hookimpl(tryfirst=True)

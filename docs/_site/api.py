@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from rigidgrains.scene import Scene
+from rigidgrains.scene.section import Section
 
 from .scene_words import _escaped as escaped
 from .scene_words import _reference as reference
@@ -53,8 +54,9 @@ def pages() -> dict[str, str]:
     for name, told in MODULES.items():
         module = import_module(f"rigidgrains.{name}")
         public = [one for one in module.__all__ if not inspect.ismodule(getattr(module, one))]
-        entries = ((one, getattr(module, one)) for one in public if one not in package.__all__)
-        found[f"api/{name}.md"] = _page(f"rigidgrains.{name}", name, entries, told)
+        entries = [(one, getattr(module, one)) for one in public if one not in package.__all__]
+        if entries:  # else all of it is in `rigidgrains` as well
+            found[f"api/{name}.md"] = _page(f"rigidgrains.{name}", name, entries, told)
     listed = "\n".join(name.removeprefix("api/").removesuffix(".md") for name in found)
     found["api/index.md"] = f"{HEAD}```{{toctree}}\n:maxdepth: 2\n\n{listed}\n```\n"
     return found
@@ -128,7 +130,9 @@ def _methods(kind: type) -> Iterator[tuple[str, Any]]:
     """What a class of ours, or its ancestors of ours, offers in public and explains."""
     seen = set()
     for ancestor in kind.__mro__:
-        if not ancestor.__module__.startswith("rigidgrains"):
+        if (
+            not ancestor.__module__.startswith("rigidgrains") or ancestor is Section
+        ):  # that is for tables within a scene
             continue
         for name, value in vars(ancestor).items():
             if name.startswith(("_", "model_")) or name in seen:

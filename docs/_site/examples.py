@@ -6,6 +6,7 @@ import ast
 import shutil
 from pathlib import Path
 
+from .figures import figure, thumbnail
 from .paths import ROOT, WIDE
 from .runs import run
 from .scene_words import _escaped as escaped
@@ -42,7 +43,7 @@ def _page(name: str, folder: Path, ready: Path | None) -> str:
     first = text[: text.index('"""\n\n', 3)].count("\n") + 3  # behind the docstring
     parts = [WIDE, f"# {escaped(question)}\n", escaped(more) + "\n"]
     if (folder / f"{name}.png").exists():
-        parts.append(f"```{{image}} /_generated/gallery/{name}.png\n:alt: {name}\n:class: result\n```\n")
+        parts.append(figure(f"/_generated/gallery/{name}.png", f"Drawn by examples/{name}.py", "result"))
     if ready is not None:
         output = (ready / "output.txt").read_text(encoding="utf-8").strip()
         parts.append(f"Output:\n\n```text\n{output}\n```\n")
@@ -52,5 +53,8 @@ def _page(name: str, folder: Path, ready: Path | None) -> str:
 
 
 def _card(name: str, folder: Path) -> str:
-    picture = f":img-top: /_generated/gallery/{name}.png\n" if (folder / f"{name}.png").exists() else ""
+    picture = ""
+    if (folder / f"{name}.png").exists():
+        thumbnail(folder / f"{name}.png", folder / f"thumb-{name}.png")
+        picture = f":img-top: /_generated/gallery/thumb-{name}.png\n"
     return f":::{{grid-item-card}} {escaped(told(name)[0])}\n:link: {name}\n:link-type: doc\n{picture}:::\n"

@@ -1,35 +1,22 @@
 """The gallery: a card for each example and scene; on the page of a scene a picture, its number, its TOML, and grains to
 turn and play.
 
-Pictures of scenes that take long are those of docs/images; see runs.py for the others.
+Pictures are those of docs/images where there is one; see runs.py for the others.
 """
 
 from __future__ import annotations
 
 import re
 import shutil
+import tomllib
 from pathlib import Path
 
 from . import examples
+from .figures import captioned, figure, thumbnail
 from .paths import DOCS, ROOT, WIDE
 from .runs import run
 
 SCENES = ROOT / "src" / "rigidgrains" / "gallery"
-SLOW = (
-    "biaxial",
-    "triaxial",
-    "shear",
-    "compression",
-    "piston",
-    "heap",
-    "pile",
-    "drum",
-    "densities",
-    "sizes",
-    "hopper",
-    "stickslip",
-    "ballast",
-)
 HEAD = """# Gallery
 
 Twenty programs, each with one question and its answer, and ready-made scenes, each with a number known from theory.
@@ -55,16 +42,16 @@ def pages(generated: Path, made: Path) -> dict[str, str]:
     names = [name for name in told if (SCENES / f"{name}.toml").exists()]
     folder = generated / "gallery"
     folder.mkdir(parents=True, exist_ok=True)
-    played = run(names, made, SLOW)
+    played = run(names, made)
     have = {name: show(name, made / name if name in played else None, folder) for name in names}
     found = {f"gallery/{name}.md": _page(name, told[name], have[name]) for name in names}
-    cards = [_card(name, grains.get(name, ""), knows.get(name, ""), have[name][0]) for name in names]
+    cards = [_card(name, grains.get(name, ""), knows.get(name, ""), have[name][0], folder) for name in names]
     rest = {name: section for name, section in told.items() if name not in names}
     after = "".join(f"\n## {name}\n{_led(section)}" for name, section in rest.items())
     programs = examples.pages(generated, made)
     listed = [name.removeprefix("gallery/").removesuffix(".md") for name in programs]
     found["gallery/index.md"] = (
-        HEAD + _grid(examples.cards(generated)) + SCENES_HEAD + _grid(cards) + after
+        WIDE + HEAD + _grid(examples.cards(generated)) + SCENES_HEAD + _grid(cards) + after
         + _contents("Programs", listed) + _contents("Scenes", names)
     )  # fmt: skip
     return found | programs
@@ -95,10 +82,11 @@ def _page(name: str, told: str, have: tuple[str | None, bool]) -> str:
     text = _led(told)
     parts = [WIDE, f"# {name}\n"]
     if picture and f"({picture})" not in text:
-        parts.append(f"```{{image}} {picture}\n:alt: {name}\n```\n")
-    parts.append(text)
+        title = tomllib.loads((SCENES / f"{name}.toml").read_text(encoding="utf-8"))["title"]
+        parts.append(figure(picture, title))
+    parts.append(captioned(text))
     if embedded:
-        source = f"../../_static/scenes/{name}.html"
+        source = f"../../_static/scenes/{name}.html#play"
         parts.append(
             "## To turn and play\n\n```{raw} html\n"
             f'<iframe class="scene" src="{source}" title="{name}" loading="lazy"></iframe>\n```\n\n'
@@ -108,8 +96,11 @@ def _page(name: str, told: str, have: tuple[str | None, bool]) -> str:
     return "\n".join(parts)
 
 
-def _card(name: str, grains: str, knows: str, picture: str | None) -> str:
-    shown = f":img-top: {picture}\n" if picture else ""
+def _card(name: str, grains: str, knows: str, picture: str | None, folder: Path) -> str:
+    small = f"thumb-{name}.png"
+    if picture:
+        thumbnail(folder / f"{name}.png" if "_generated" in picture else DOCS / picture[1:], folder / small)
+    shown = f":img-top: /_generated/gallery/{small}\n" if picture else ""
     return f":::{{grid-item-card}} {name}\n:link: {name}\n:link-type: doc\n{shown}\n{grains}: {knows}\n:::\n"
 
 

@@ -1,10 +1,15 @@
-"""Links: pages of the repository lead to each other by their files; some of them are other pages in the site."""
+"""Links: pages of the repository lead to each other by their files; some of them are other pages in the site.
+
+Pictures become figures on the way, and words of the glossary entries of the index, by which search finds them first.
+"""
 
 from __future__ import annotations
 
 import posixpath
 import re
 
+from .figures import captioned
+from .index_words import indexed
 from .paths import PROJECT, ROOT
 
 LINK = re.compile(r"(?<=\]\()(?!\w+:|#|/)([^)\s#]+)(#[^)\s]*)?(?=\))")
@@ -18,7 +23,10 @@ def into_site(text: str, document: str) -> str:
     folder = posixpath.dirname(posixpath.join("docs", document))
     parts = FENCE.split(text)
     parts[::2] = [LINK.sub(lambda match: _target(match, folder), part) for part in parts[::2]]
-    return "".join(parts)
+    if document != "index":  # its pictures stand in a grid
+        parts[::2] = [captioned(part) for part in parts[::2]]
+    whole = "".join(parts)
+    return indexed(whole) if document == "glossary" else whole
 
 
 def site_link(path: str, anchor: str) -> str | None:

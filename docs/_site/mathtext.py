@@ -17,7 +17,7 @@ POINTS, EM = 12.0, 10.4  # size of the font in a picture, and what counts as one
 @cache
 def svg(formula: str) -> str:
     """A formula in line; its depth below the base line goes into the style."""
-    text = re.sub(r"\\frac(\d)(\w)", r"\\frac{\1}{\2}", " ".join(formula.split()))
+    text = re.sub(r"\\(d?)frac(\d)(\w)", r"\\\1frac{\2}{\3}", " ".join(formula.split()))
     text = re.sub(r"\\text\{([^}]*)\}", lambda match: r"\mathrm{" + match[1].replace(" ", r"\ ") + "}", text)
     text = re.sub(r"\\(le|ge)(?![a-z])", r"\\\1q", text)
     picture = io.BytesIO()
@@ -45,7 +45,8 @@ def inline(translator: Any, node: nodes.math) -> None:
 
 
 def block(translator: Any, node: nodes.math_block) -> None:
-    translator.body.append(f'<p class="formula">{svg(node.astext())}</p>')
+    large = re.sub(r"\\frac(?![a-z])", r"\\dfrac", node.astext())
+    translator.body.append(f'<p class="formula">{svg(large)}</p>')
     raise nodes.SkipNode
 
 

@@ -28,8 +28,10 @@ def source(name: str) -> Path:
 
 
 def mark(name: str) -> str:
-    """Of what is run: kept beside the results, which stay until it changes."""
-    return hashlib.sha256(source(name).read_bytes() + Path(__file__).read_bytes()).hexdigest()
+    """Of what is run, and of the page's script: kept beside the results, which stay until one of them changes."""
+    script = Path(rg.__file__).parent / "view" / "page" / "page.js"
+    parts = (source(name), Path(__file__), *([script] if source(name).suffix == ".toml" else []))
+    return hashlib.sha256(b"".join(part.read_bytes() for part in parts)).hexdigest()
 
 
 def play(name: str, folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 
+from .figures import captioned
 from .links import FENCE, LINK, site_link
 from .paths import DOCS, PROJECT, ROOT
 
@@ -22,7 +23,7 @@ def pages() -> dict[str, str]:
 def _led(text: str) -> str:
     text = text.replace("```layers", "```text")
     parts = FENCE.split(text)
-    parts[::2] = [LINK.sub(_target, PICTURE.sub(r"![\1](/", part)) for part in parts[::2]]
+    parts[::2] = [captioned(LINK.sub(_target, PICTURE.sub(r"![\1](/", part))) for part in parts[::2]]
     return "".join(parts)
 
 

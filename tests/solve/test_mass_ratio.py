@@ -128,25 +128,28 @@ def test_rigid_sweeps_know_masses():
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_piston_of_a_million_grain_masses_on_a_hundred_disks(seed):
-    """It falls on them from above 14 d: every step converges, nothing rebounds, and walls carry the weight.
+    """It falls on them from above 14 d: steps converge, nothing rebounds, and walls carry the weight. One step in a
+    hundred may be left to the next (docs/solver-measurements.md, a heavy piston), and says so.
 
     Momentum: over 100 steps of g dt each the walls give the weight, up to what the last motion of the piston takes.
     """
     ratio, g, dt = 1e6, 10.0, 0.01
-    scene = Scene(dimension=2, gravity=(0, -g), friction=0.3)
+    scene = Scene(dimension=2, gravity=(0, -g), friction=0.3, solver={"accuracy": "exact"})
     scene.add_grains(count=100, radius=0.5, region=((0, 0), (10, 13)), density=4 / np.pi)
     scene.add_box(lower=(0, 0), upper=(10, 100), open=["top"])
     scene.add_piston("lid", point=(0, 14), normal=(0, -1), mass=ratio)
     simulation = Simulation(scene, dt=dt, seed=seed)
-    up, fastest, carried = 0.0, 0.0, []
+    up, fastest, failed, carried = 0.0, 0.0, 0, []
     for _ in range(300):
         simulation.step()
-        assert simulation.last_solve.converged
+        failed += simulation.last_solve.converged is not True
         assert simulation.last_solve.sweeps <= 2000
         velocity = simulation.bodies.motion[simulation.bodies.count + 3, 1]
         up, fastest = max(up, velocity), max(fastest, -velocity)
         forces = simulation.report().wall_force
         carried.append(-sum(force[1] for name, force in forces.items() if name != "lid"))
+    assert failed <= 3
+    assert simulation.report().converged_steps == 300 - failed
     assert fastest > 5.0
     assert up < 1e-3 * fastest
     assert np.mean(carried[-100:]) == pytest.approx(g * (ratio + 100.0), rel=1e-3)

@@ -89,12 +89,24 @@ def test_the_incline(run):
 
 @pytest.mark.slow
 def test_the_piston(run):
-    """Box and grains stand: the walls carry weight and load."""
+    """Box and grains stand: over the last steps the walls carry weight and load. In one step what little still moves
+    adds the change of its momentum: 0.1 mm/s of the piston within 1 ms is 0.2 % of the load."""
     report, state, bodies = run("piston")
     weight = bodies.mass.sum() * G
-    lift = -sum(report.wall_force[name][1] for name in ("left", "right", "bottom"))
-    assert lift == pytest.approx(weight + 4.0 * G + 40.0, rel=1e-3)
-    assert report.wall_force["piston"][1] == pytest.approx(4.0 * G + 40.0, rel=1e-3)
+    words = tomllib.loads(scene_text("piston"))
+    simulation, found = Simulation(Scene(**words)), []
+
+    def carried(sim: Simulation) -> None:
+        force = sim.report().wall_force
+        found.append((sim.time, -sum(force[name][1] for name in ("left", "right", "bottom")), force["piston"][1]))
+
+    simulation.observe(carried)
+    simulation.run(until=words["run"]["until"])
+    time, lift, load = np.array(found).T
+    late = time > time[-1] - 0.05
+    steps = np.diff(time, prepend=0.0)[late]
+    assert np.average(lift[late], weights=steps) == pytest.approx(weight + 4.0 * G + 40.0, rel=1e-3)
+    assert np.average(load[late], weights=steps) == pytest.approx(4.0 * G + 40.0, rel=1e-3)
     assert report.max_overlap < 2e-3
     assert report.rigidity["verdict"] == "rigid"
     assert certificate.check(state).passed
@@ -251,10 +263,14 @@ def test_the_silo(run):
     drain, top = report.outlets["drain"], report.inflows["top"]
     assert report.grains + top["due"] == bodies.count == 250
     assert drain["grains"] == top["again"] + top["due"]
-    opening, flux = 0.06, drain["rate"] * drain["mass"] / drain["grains"]
-    arch = 1000.0 * math.pi / 4.0 * opening * math.sqrt(G * opening)
-    assert 0.5 < flux / arch < 0.8
     assert "gate" not in report.wall_force
+    fluxes = [drain["rate"] * drain["mass"] / drain["grains"]]
+    for seed in (1, 2, 3):  # the rate of 150 grains scatters by a tenth
+        scene = Scene(**tomllib.loads(scene_text("silo")))
+        drain = Simulation(scene, seed=seed).run(until=scene.run.until).outlets["drain"]
+        fluxes.append(drain["rate"] * drain["mass"] / drain["grains"])
+    arch = 1000.0 * math.pi / 4.0 * 0.06 * math.sqrt(G * 0.06)
+    assert 0.5 < np.mean(fluxes) / arch < 0.8
 
 
 @pytest.mark.slow

@@ -63,6 +63,14 @@ def test_links_lead_somewhere(path):
 
 
 @pytest.mark.parametrize("path", PAGES, ids=IDS)
+def test_files_that_are_named_exist(path):
+    """Paths from the root, in backticks; what is made by a command is excepted."""
+    for name in re.findall(r"`((?:src|tests|docs|benchmarks|examples|validation|web)/[\w./*-]+)", text_of(path)):
+        if name not in ("benchmarks/history.jsonl", "examples/NN_name.py"):
+            assert any(ROOT.glob(name.rstrip("."))), name
+
+
+@pytest.mark.parametrize("path", PAGES, ids=IDS)
 def test_python_is_python(path):
     for line, code in blocks(path, "python"):
         try:

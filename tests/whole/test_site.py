@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 
+import numpy as np
 import pytest
 from support import ROOT
 
@@ -54,6 +55,7 @@ def test_every_public_name_is_explained(site):
         assert re.search(rf"^## {name}$", text, re.M), name
     assert "## stress" in pages["api/measure.md"]
     assert "### Scene.add_grains" in text
+    assert "### Scene.wrong" not in text  # of its tables
     assert re.search(r"^Keywords, as in \[`\[\[piston\]\]`\]\(#words-piston\): .*`load`", text, re.M)
     assert re.search(r"^Keywords, as in \[`\[cell\]`\]\(#words-cell\): .*`rate`", text, re.M)
     assert "api/others.md" not in pages  # a new name gets a group, docs/_site/api.py
@@ -85,6 +87,7 @@ def test_docstrings_become_paragraphs_and_lists(site):
         ("scene", "[a](laws.md#x)", "[a](laws.md#x)"),
         ("scene", "[a](#here)", "[a](#here)"),
         ("scene", "```\n[a](gallery.md)\n```", "```\n[a](gallery.md)\n```"),
+        ("index", "![a](images/b.png)", "![a](images/b.png)"),
     ],
 )
 def test_links_lead_into_the_site(site, document, written, leads):
@@ -102,7 +105,9 @@ def test_every_scene_of_the_gallery_has_a_page(site, tmp_path, monkeypatch):
         assert re.search(rf"^{name}$", pages["gallery/index.md"], re.M)  # in a list of contents
     for name in scenes:
         assert f"{name}.toml\n:language: toml" in pages[f"gallery/{name}.md"]
-    assert set(site.gallery.SLOW) <= scenes
+    landing = re.findall(r"_generated/gallery/(thumb-\w+\.png)", (DOCS / "index.md").read_text(encoding="utf-8"))
+    assert len(landing) == 4
+    assert all((tmp_path / "generated" / "gallery" / name).exists() for name in landing)
     shear = pages["gallery/05_shear.md"]
     assert "\n# What is the friction coefficient of a flow?\n" in shear
     assert "mu(I) = 0.25 + 1.1 I" in shear
@@ -133,10 +138,65 @@ def test_an_example_is_shown_with_what_it_prints(site, tmp_path):
     assert "16_law.png" in page
 
 
+def test_pictures_have_captions(site):
+    """Their descriptions, unless one stands below; those in tables stay as they are."""
+    assert "```{figure} images/b.png\n:alt: a drum\n\nA drum.\n```" in site.into_site(
+        "x\n\n![a drum](images/b.png)\n", "scene"
+    )
+    for kept in ("![a](b.png)\n\n*A drum.*\n", "| ![a](b.png) | c |\n"):
+        assert site.into_site(kept, "scene") == kept
+
+
+def test_thumbnails_show_what_is_large(site):
+    """A drawing without its margin, and without a scale bar that stands apart from it."""
+    from _site.figures import content
+
+    pixels = np.full((200, 300, 3), 255)
+    pixels[40:140, 50:200] = 90
+    pixels[180:184, 50:90] = 0  # a scale bar
+    pixels[60:120, 260:266] = 0  # a colour bar
+    left, top, right, bottom = content(pixels)
+    assert (abs(left - 50), abs(top - 40), abs(right - 200), abs(bottom - 140)) < (5, 5, 5, 5)
+    assert content(np.full((5, 6, 3), 255)) == (0, 0, 6, 5)
+
+
+def test_search_finds_words_of_other_programs_in_the_glossary(site):
+    """Each is an entry of the index, which search puts first."""
+    from _site.index_words import words
+
+    page = site.into_site((DOCS / "glossary.md").read_text(encoding="utf-8"), "glossary")
+    found = set(re.findall(r"! ([^,\n]+)", page))
+    known = {"warm start", "complementarity", "island", "Delassus operator W", "friction angle", "Verlet list", "NSGS"}
+    assert known <= found
+    assert words("| here | there |\n|---|---|\n| a *cluster*, many | `fix pour`; b |\n") == ["cluster", "fix pour"]
+
+
 def test_what_is_run_can_be_chosen(site, monkeypatch):
     for words, chosen in (("", None), ("0", ["0"]), ("dice 07_drum", ["dice", "07_drum"])):
         monkeypatch.setenv("SITE_SCENES", words)
         assert site.runs.asked() == chosen
+
+
+def test_scenes_are_run_on_all_cores_and_once(site, tmp_path, monkeypatch):
+    """Each that has changed, in several processes; what goes wrong there is told."""
+    player, made = tmp_path / "player.py", tmp_path / "made"
+    player.write_text(
+        "import pathlib, sys\n"
+        "for name in sys.argv[2:]:\n"
+        "    if name == 'bad': sys.exit('it broke')\n"
+        "    folder = pathlib.Path(sys.argv[1], name)\n"
+        "    folder.mkdir(parents=True)\n"
+        "    (folder / 'mark').write_text(name)\n",
+        encoding="utf-8",
+    )
+    monkeypatch.delenv("SITE_SCENES", raising=False)
+    monkeypatch.setattr(site.runs, "PLAYER", player)
+    monkeypatch.setattr(site.runs, "mark", lambda name: name)
+    assert site.runs.run("abcde", made) == set("abcde")
+    assert {folder.name for folder in made.iterdir()} == set("abcde")
+    assert site.runs.run("abcde", made) == set("abcde")  # a second time a folder would be in the way
+    with pytest.raises(RuntimeError, match="it broke"):
+        site.runs.run(["f", "bad", "g"], made)
 
 
 def test_scenes_in_stages_are_played_to_their_end(site, tmp_path, monkeypatch):

@@ -7,12 +7,14 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
 from support import ROOT
+from support.shares import function_of, measured, shares_of, turned
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 FORMS = sorted(
@@ -141,7 +143,7 @@ def test_shares_are_whole_and_apart(tmp_path):
         ]
         done = subprocess.run(
             line, cwd=tmp_path, capture_output=True, text=True,
-            env=alone | {"SHARE": share, "SLOW_SECONDS": seconds},
+            env=alone | {"SHARE": share, "SLOW_SECONDS": seconds, "PYTHONPATH": str(ROOT / "tests")},
         )  # fmt: skip
         assert done.returncode == 0, done.stdout
         assert "test_quick PASSED" in done.stdout
@@ -149,15 +151,32 @@ def test_shares_are_whole_and_apart(tmp_path):
     assert sorted(ran) == [f"test_{k}" for k in range(9)]
 
 
-def test_slow_tests_by_turns_exist():
-    """Files that `.ci/slow` names have slow tests."""
-    for name in (ROOT / ".ci" / "slow-tests").read_text(encoding="utf-8").splitlines():
-        assert name.startswith("#") or "mark.slow" in (ROOT / name).read_text(encoding="utf-8"), name
+def test_measured_slow_tests_exist():
+    """A name that is no test any more would make its share too short; tests that are not measured count as well."""
+    for name, seconds in measured().items():
+        path, _, function = name.partition("::")
+        text = (ROOT / path).read_text(encoding="utf-8")
+        assert "mark.slow" in text, name
+        assert f"def {function}(" in text, name
+        assert seconds > 0, name
 
 
-@pytest.mark.parametrize(("code", "ends"), [(0, 0), (5, 0), (124, 0), (137, 0), (1, 1), (2, 1)])
+def test_shares_take_equal_time():
+    """Long functions are cut into their cases, short ones are kept whole."""
+    seconds = measured() | {"new.py::test": 20.0}
+    cases = [f"{name}[{k}]" for name in seconds for k in range(4)] + ["unknown.py::test"]
+    of = shares_of(cases, 3, seconds)
+    assert set(of) == set(cases)
+    took = [sum(seconds.get(function_of(case), 0) / 4 for case in cases if of[case] == k) for k in range(3)]
+    assert max(took) < 1.1 * min(took) + 30.0
+    assert len({of[case] for case in cases if function_of(case) == "new.py::test"}) == 1
+    assert sorted(turned(cases, 7)) == sorted(cases)
+    assert turned(cases, 1)[0] != turned(cases, 2)[0]
+
+
+@pytest.mark.parametrize(("code", "ends"), [(0, 0), (5, 1), (124, 0), (137, 0), (1, 1), (2, 1)])
 def test_slowness_is_no_failure(tmp_path, code, ends):
-    """pytest's exit codes through `.ci/slow`: no tests, and time that is over, are green; a failure is red."""
+    """pytest's exit codes through `.ci/slow`: time that is over is green; a failure, and an empty share, are red."""
     ours, bin_folder = tmp_path / ".ci", tmp_path / ".venv" / "bin"
     shutil.copytree(ROOT / ".ci", ours)
     bin_folder.mkdir(parents=True)
@@ -166,6 +185,16 @@ def test_slowness_is_no_failure(tmp_path, code, ends):
     python.chmod(0o755)
     done = subprocess.run([ours / "slow"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == ends, done.stderr
+
+
+def test_all_ends_within_fifteen_minutes(tmp_path):
+    """What has been used before is not the slow tests' any more."""
+    shutil.copytree(ROOT / ".ci", tmp_path / ".ci")
+    for used, told in ((880, "no time is left"), (290, "share 0/3, 600 s")):
+        environment = os.environ | {"CI_BEGUN": str(int(time.time()) - used), "GIT_DIR": str(tmp_path / "none")}
+        done = subprocess.run([tmp_path / ".ci" / "slow"], capture_output=True, text=True, env=environment)
+        assert told in done.stdout.replace("599 s", "600 s")
+    assert "CI_BEGUN" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
 def test_fields_of_maintainers_are_listed():

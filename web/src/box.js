@@ -20,6 +20,9 @@ export function sceneBox(head, frame) {
       if (far < 3 * reach) grow(plus(middle, wall.normal, -far));
     } else if (wall.shape === "plate") {
       for (const s of [-1, 1]) grow(plus(point, wall.along, s * wall.half[0]));
+    } else if (wall.faces) {
+      const drawn = head.dimension === 2 ? wall.flat : [...wall.rims, ...wall.faces];
+      for (const p of drawn.flat()) grow(plus(point, p));
     } else {
       const wide = wall.axis.map((a) => wall.radius * Math.sqrt(Math.max(0, 1 - a * a)) + (wall.half ? Math.abs(a) * wall.half[0] : 0));
       const flat = head.dimension === 2 ? [wall.radius, wall.radius, 0] : wide;

@@ -115,13 +115,13 @@ export class Grains {
     if (!this.flat) Object.assign(material, rim);
     this.mesh = new Mesh(new InstancedBufferGeometry(), material);
     this.mesh.frustumCulled = false;
-    this.room = 0;
+    this.room = -1; // of the geometry: also a frame without grains needs one
   }
 
   // frame: see decoder.js; tones: (n,) 0 to 1 in the colour map, negative for none
   show(frame, tones) {
     const { rows, places } = ghosts(frame), count = frame.n + rows.length;
-    if (count > this.room || count < this.room / 4) this.make(Math.ceil(1.1 * count));
+    if (count > this.room || count < this.room / 4) this.make(Math.ceil(1.1 * count) + 1);
     const { centre, radius, value, turn, pale } = this.mesh.geometry.attributes;
     const images = (values) => Float32Array.from(rows, (i) => values[i]);
     fill(centre, frame.position, Float32Array.from(places.flat()));

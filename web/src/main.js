@@ -36,7 +36,9 @@ class Page {
     this.theme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
     this.player = new Player(this.source, (frame) => this.show(frame));
     this.wire();
-    this.stage.grains.load().then(() => (head.live ? this.connect() : this.player.go(0)));
+    // An address that ends with #play is that of a page within another one: it begins by itself.
+    const begins = location.hash === "#play" && !matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.stage.grains.load().then(() => (head.live ? this.connect() : this.player.go(0).then(() => begins && this.player.toggle())));
   }
 
   wire() {

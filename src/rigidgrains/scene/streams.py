@@ -50,7 +50,7 @@ class Inflow(Stream):
     scalars: Scalars = Field(
         default=None, description="numbers of your own by name: one, or a formula in x, y, z, r, t as a grain enters"
     )
-    rate: Positive | None = Field(default=None, description="grains per second")
+    rate: Positive | None = Field(default=None, description="grains per second (1/s)")
     mass_rate: Positive | None = Field(default=None, description="mass per second (kg/s), instead of rate")
     total: Count | None = Field(default=None, description="number of grains after which it is closed")
     velocity: Vector | None = Field(default=None, description="velocity of grains that enter (m/s)")
