@@ -68,7 +68,8 @@ def record_html(kind: str, columns: Columns, names: Iterable[str] | None = None)
 def result_html(result: Any) -> str:
     """The fields of a measurement and what it makes of them; profiles as lines against their edges."""
     told = dict(_fields(result))
-    drawn = {name: line(told["edges"][:-1], value) for name, value in told.items() if _over(value, told.get("edges"))}
+    edges = told.get("edges")
+    drawn = {name: line(edges[:-1], value) for name, value in told.items() if name != "centres" and _over(value, edges)}
     return _card(type(result).__name__, [_table([(name, _value(value)) for name, value in told.items()], drawn)])
 
 
@@ -91,11 +92,13 @@ def _over(value: Any, edges: Any) -> bool:
 
 def _value(value: Any) -> str:
     """A number, a small array, or the shape and range of a large one."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_value(one)}" for name, one in value.items())
     array = np.asarray(value)
     if array.dtype.kind not in "fiub":
         return str(value)
     if array.size <= FEW:
-        return np.array2string(array, precision=4, threshold=FEW)
+        return np.array2string(array, formatter={"float_kind": "{:.4g}".format})
     told = f"{' x '.join(f'{n:,}' for n in array.shape)} numbers"
     if array.dtype.kind == "b":
         return f"{told}, {array.mean():.1%} true"
