@@ -68,7 +68,7 @@ def record_html(kind: str, columns: Columns, names: Iterable[str] | None = None)
 def result_html(result: Any) -> str:
     """The fields of a measurement and what it makes of them; profiles as lines against their edges."""
     told = dict(_fields(result))
-    edges = told.get("edges")
+    edges = np.asarray(told.get("edges", ()))
     drawn = {name: line(edges[:-1], value) for name, value in told.items() if name != "centres" and _over(value, edges)}
     return _card(type(result).__name__, [_table([(name, _value(value)) for name, value in told.items()], drawn)])
 
@@ -85,9 +85,9 @@ def _fields(result: Any) -> Iterable[tuple[str, Any]]:
             yield name, value
 
 
-def _over(value: Any, edges: Any) -> bool:
+def _over(value: Any, edges: Array) -> bool:
     """Whether these are numbers of the intervals between edges."""
-    return edges is not None and isinstance(value, np.ndarray) and value.shape == (len(edges) - 1,)
+    return isinstance(value, np.ndarray) and value.shape == (len(edges) - 1,)
 
 
 def _value(value: Any) -> str:
