@@ -148,7 +148,7 @@ def _changes(stage: Stage, scene: Scene) -> Iterator[str]:
         if (value := getattr(stage, key)) is not None:
             yield f"{key} = {list(value) if isinstance(value, tuple) else value}"
     if stage.force is not None:
-        yield f"{len(stage.force)} forces"
+        yield f"{len(stage.force)} force{'' if len(stage.force) == 1 else 's'}"
     for key in ("plane", "box", "cylinder", "cone", "piston", "inflow", "outlet"):
         for table in getattr(scene, key):
             yield from (f"{table.name} {told}" for word, told in (("since", "comes"), ("until", "goes"))
