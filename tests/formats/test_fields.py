@@ -116,6 +116,9 @@ def test_mistakes_are_told_together(whole, tmp_path, cli):
         assert part in said
     with pytest.raises(formats.FormatError, match="contacts with all fields or none"):
         formats.export(whole, "vtkhdf", tmp_path / "a.vtkhdf", fields=["load"], contacts=True)
+    for given in ("velocity", 3):
+        with pytest.raises(TypeError, match="is no list of names; give one"):
+            rg.TrajectoryWriter(tmp_path / "a.vtkhdf", fields=given)
     with pytest.raises(ValueError, match=r"'lod' to choose; did you mean 'load'.*cannot be certified"):
         rg.TrajectoryWriter(tmp_path / "a.vtkhdf", fields=["lod"], contacts=True)
     with pytest.raises(rg.SceneError) as told:
@@ -125,6 +128,16 @@ def test_mistakes_are_told_together(whole, tmp_path, cli):
         "output.fields: goes with contacts = false: contacts without all arrays of their grains cannot be certified; "
         "given: ['velocity', 'lode']",
     ]
+
+
+@pytest.mark.parametrize("to", ["csv", "lammps", "vtkhdf"])
+def test_a_field_that_the_frames_do_not_have_is_told(whole, to, tmp_path, cli):
+    """Asked for, it was left out without a word."""
+    cli("export", whole, "--to", "vtkhdf", "--fields", "velocity", "-o", tmp_path / "thin.vtkhdf")
+    words = ["--to", to, "--fields", "velocity,load,spin", "-o", tmp_path / f"out.{to}"]
+    said = cli("export", tmp_path / "thin.vtkhdf", *words, check=2)
+    assert "its frames have no 'load', 'spin': the run had none, or wrote chosen fields; leave it out" in said
+    assert not (tmp_path / f"out.{to}").exists()
 
 
 def test_a_scene_chooses_fields(tmp_path, cli):

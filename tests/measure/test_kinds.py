@@ -180,6 +180,11 @@ def test_one_kind_cannot_be_mixed(function):
 
 
 def test_bad_words_of_mixing(mixture):
+    for reach in (-0.1, float("nan"), float("inf")):
+        with pytest.raises(ValueError, match=f"reach = {reach} is no gap"):
+            measure.segregation(mixture, reach=reach)
+    with pytest.raises(TypeError, match="3 is no measurement; give a function"):
+        measure.each(3, "group")
     with pytest.raises(ValueError, match="size = -1 is no edge"):
         measure.lacey(mixture, size=-1)
     with pytest.raises(ValueError, match="cells of 1 m hold"):

@@ -106,6 +106,9 @@ def test_stays_in_a_box_and_in_the_run():
     assert measure.residence_time(through) == pytest.approx(3.0)
     with pytest.raises(ValueError, match="no stay begins and ends within the frames"):
         measure.residence_time(frames[:2])
+    for box, told in ((3, "3 is no box; give Box"), ("ab", "a box has two corners"), (((1, 1), (0, 0)), "swap them")):
+        with pytest.raises(ValueError, match=told):
+            measure.ResidenceTimes(box)
 
 
 def test_tracers_follow_ids_and_are_lost():
@@ -119,6 +122,9 @@ def test_tracers_follow_ids_and_are_lost():
     assert picked.ids.tolist() == [4, 7]
     with pytest.raises(ValueError, match="both ids and a selection"):
         measure.Tracers([1], only={"radius": 1.0})
+    for which in ([-1], "a", [1.5], [True], [[1]]):
+        with pytest.raises(ValueError, match="are no ids of grains; give whole numbers"):
+            measure.Tracers(which)
 
 
 def test_displacement_by_kind():

@@ -94,6 +94,7 @@ def test_grains_that_fly_are_no_surface():
         ({"kind": "hill"}, "it is 'heap' or 'slope'"),
         ({"ends": (0.9, 0.2)}, "give two numbers between 0 and 1"),
         ({"width": -1.0}, "width = -1.0 is no width"),
+        ({"width": 1e-9}, "makes more than 10,000,000 columns; give a wider one"),
         ({"up": None}, "give a direction"),
         ({"up": (0, 0, 1)}, "is no direction in 2D"),
         ({"width": 100.0}, r"the surface is flat|too few for a flank"),

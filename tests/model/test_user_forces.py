@@ -188,12 +188,58 @@ def test_an_adaptive_step_knows_forces_and_their_time_scale():
         (lambda: None, "forces of 'f' are None"),
         (lambda: np.full((2, 2), np.nan), "not finite"),
         (lambda: (np.zeros((2, 2)), np.zeros((2, 2))), r"torques of 'f' are an array \(2, 2\); return one of \(2,\)"),
-        (lambda: 1 / 0, "force 'f' failed at t = 0 s: ZeroDivisionError"),
+        (lambda: 1 / 0, "force 'f' failed at t = 0.0005 s: ZeroDivisionError"),
+        (lambda: np.zeros((2, 2), complex), r"are complex numbers \(2, 2\); return one of"),
+        (lambda: [[1.0, 2.0], [3.0]], r"are rows of different lengths; return one of \(2, 2\)"),
+        (lambda: (np.zeros((2, 2)), [[1.0], [2.0, 3.0]]), r"torques of 'f' are rows of different lengths; return one"),
+        (lambda: (np.zeros((2, 2)), "much"), "torques of 'f' are 'much'; return one of"),
     ],
 )
 def test_what_a_function_gives_is_looked_at_before_the_run(function, told):
     with pytest.raises(ValueError, match=told):
         rg.Simulation(falling()).add_force(function, name="f")
+
+
+def test_a_force_is_asked_with_a_step_that_has_a_length():
+    """Thermal noise goes with 1/sqrt(dt): asked with dt = 0 s before the run, it could not be given."""
+    asked = []
+
+    def kicks(dt, time, mass):
+        asked.append((time, dt))
+        return np.full((len(mass), 2), 1e-3 / math.sqrt(dt))
+
+    scene = falling()
+    scene.gravity = (0, 0)
+    scene.add_force(kicks, timescale=0.5 * 1e-4 + DT)
+    simulation = rg.Simulation(scene)
+    simulation.run(steps=4)
+    speed = 4 * math.sqrt(DT) * 1e-3 / simulation.bodies.mass
+    assert simulation.bodies.velocity[:, 0] == pytest.approx(speed, rel=1e-12)
+    simulation.add_force(kicks, name="more")
+    assert asked[-1] == pytest.approx((4.5 * DT, DT))
+
+
+@pytest.mark.parametrize(
+    ("function", "words", "told"),
+    [
+        (None, {}, "is no function; give one of position"),
+        (3, {}, "is no function"),
+        (air_drag, {"name": ""}, "name = '' of a force is none"),
+        (air_drag, {"name": 3}, "name = 3 of a force is none"),
+        (air_drag, {"timescale": "1"}, "timescale = '1' is no time"),
+        (air_drag, {"timescale": True}, "timescale = True is no time"),
+        (air_drag, {"timescale": math.nan}, "timescale = nan is no time"),
+    ],
+)
+def test_words_of_a_force_are_looked_at(function, words, told):
+    with pytest.raises((TypeError, ValueError), match=told):
+        rg.Simulation(falling()).add_force(function, **words)
+    scene = falling()
+    if function is not None:  # which stands for a constant force there
+        with pytest.raises((TypeError, ValueError), match=told):
+            scene.add_force(function, **words)
+    with pytest.raises(TypeError, match=r"3 is no function; write @rg.force above one"):
+        rg.force(3)
 
 
 def test_unknown_arguments_and_groups_are_told():

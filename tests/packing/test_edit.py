@@ -164,6 +164,21 @@ def test_all_mistakes_of_a_command_at_once(saved, tmp_path):
         "--swap colour=red: 'colour' is unknown; known are of, material, density, group, share, seed",
     ):
         assert one in told
+    told = called(
+        tmp_path, "edit", saved, "--density", "-2", "--radius", "nan", "--cut", "x=1:0", "--swap", "material=",
+        "--swap", "density=0", check=2,
+    ).stderr  # fmt: skip
+    for one in (
+        "5 mistakes",
+        "--density -2: give a positive number",
+        "--radius nan: give a positive number",
+        "--cut x=1:0: x=1:0 holds nothing; the first number must lie below the second",
+        "--swap material=: there is no name after the '='",
+        "--swap density=0: '0' must be greater than zero",
+    ):
+        assert one in told
+    for words in (("--scale", "1e300"), ("--scale", "1e-300"), ("--move", "x=1e300"), ("--mirror", "x=1e300")):
+        assert "1e" in called(tmp_path, "edit", saved, *words, check=2).stderr
     assert not list(tmp_path.iterdir())
     assert "is a packing, not a run" in called(tmp_path, "resume", saved, check=2).stderr
     assert "z has no meaning in 2D" in called(tmp_path, "edit", saved, "--move", "z=1", check=2).stderr

@@ -309,9 +309,29 @@ def test_what_cannot_be():
         (lambda: packing.move([1, 2, 3]), "is no vector in 2D"),
         (lambda: packing.glue(layer(3)), "a packing in 2D and one in 3D cannot be glued"),
         (lambda: rotating().replicate(2, 1, 1), "not periodic along x"),
+        (lambda: packing.scale(1e200), "factor = 1e[+]200 is no number|is beyond all units"),
+        (lambda: packing.scale(1e-60), r"factor = 1e-60 is beyond all units; give one from 1e-12 to 1e\+12"),
+        (lambda: packing.scale(float("inf")), "factor = inf is no number; give a finite one"),
+        (lambda: packing.scale(10**400), "is no number"),
+        (
+            lambda: packing.move((1e30, 0)),
+            r"way = 1e\+30 m is so far that rounding displaces grains; give 4.* m at most",
+        ),
+        (lambda: packing.mirror("x", at=1e30), r"at = 1e\+30 m is so far"),
+        (lambda: packing.glue(packing, side="top", overlap=float("nan")), "overlap = nan is no number"),
+        (lambda: packing.glue(packing, side="top", overlap=-0.1), "overlap = -0.1 is none; give a share"),
+        (lambda: packing.swap("sand", material=""), "material = '' is no name"),
+        (lambda: packing.swap("sand", group=3), "group = 3 is no name"),
+        (lambda: packing.swap("sand", density="heavy"), "density = 'heavy' is none"),
+        (lambda: packing.swap("sand", density=1e300), r"density = 1e\+300 is none"),
     ]:
         with pytest.raises(PackingError, match=told):
             wrong()
+    for seed in (-1, "a", 1.5):
+        with pytest.raises(ValueError, match="starts no random numbers; give a whole number"):
+            packing.thin(0.1, seed=seed)
+        with pytest.raises(ValueError, match="starts no random numbers; give a whole number"):
+            packing.swap(density=1.0, seed=seed)
 
 
 def test_a_broken_force_is_seen():

@@ -9,7 +9,7 @@ import pytest
 from support.builders import triangular
 
 import rigidgrains as rg
-from rigidgrains import Simulation
+from rigidgrains import Simulation, measure
 from rigidgrains.view.notebook_more import line
 
 
@@ -46,6 +46,45 @@ def test_everything_shows_itself(simulation):
         for word in words:
             if word != "t = ":
                 assert word in html, word
+
+
+def test_results_of_measurements_show_themselves(simulation):
+    """Numbers as they are, arrays over grains by their range, profiles as lines; what is derived, too."""
+    stress = measure.stress(simulation)
+    html = stress._repr_html_()
+    assert f">{stress.pressure:.4g}<" in html
+    for word in ("Stress", "contact", "kinetic", "pressure", "deviator", "directions"):
+        assert f">{word}<" in html, word
+    html = measure.coordination(simulation)._repr_html_()
+    assert "11 numbers, " in html
+    assert "% true" in html
+    html = measure.profile(simulation, "y", bins=12)._repr_html_()
+    assert html.count("<polyline") == 2  # packing and temperature; vectors are told by their range
+    assert ">packing<" in html
+    html = measure.networks(simulation)._repr_html_()
+    assert ">strong.share<" in html
+    names = [name for name in measure.__all__ if isinstance(getattr(measure, name), type)]
+    others = {"Box", "ContactLifetimes", "Kinds", "Measure", "ResidenceTimes", "TooFew", "Tracers", "Blocking"}
+    assert not [name for name in set(names) - others if not hasattr(getattr(measure, name), "_repr_html_")]
+
+
+def test_a_record_of_arrays_over_grains_that_come_shows_itself():
+    """Its rows have different lengths, of which no array can be made."""
+    scene = rg.Scene(dimension=2, run={"dt": 1e-2})
+    scene.add_inflow("rain", radius=0.1, rate=50.0, region=((0, 0), (5, 5)))
+    simulation, record = rg.Simulation(scene), rg.Measure(speed=lambda frame: frame.velocity[:, 0], n=len)
+    simulation.observe(record).run(steps=20)
+    html = record._repr_html_()
+    assert ">n<" in html
+    assert "speed" in html
+
+
+def test_words_of_a_live_plot_are_looked_at():
+    for seconds in (-1.0, float("nan"), "1"):
+        with pytest.raises(ValueError, match="is no time between two drawings"):
+            rg.LivePlot(seconds=seconds)
+    with pytest.raises(TypeError, match="x = 3 is no function of the simulation"):
+        rg.LivePlot(x=3)
 
 
 def test_lines_are_drawn_from_the_numbers():

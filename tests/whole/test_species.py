@@ -293,6 +293,7 @@ def test_an_import_has_materials_and_pairs_of_the_file(tmp_path):
     [
         ({"scalars": {"radius": 1.0}}, r"grains\[0\].scalars.radius: 'radius' is what grains call something else"),
         ({"scalars": {"a b": 1.0}}, "'a b' is no name of a scalar"),
+        ({"scalars": {"vtkGhostType": 1.0}}, "'vtkGhostType' is what grains call something else"),  # hides in ParaView
         ({"scalars": {"dye": "x +"}}, r"scalars.dye: is no formula; write one in x, y, z, r, t"),
         ({"scalars": {"dye": "q"}}, "scalars.dye: has the unknown name 'q'; known are x, y, z, r, t"),
         ({"scalars": {"dye": [1.0, 2.0]}}, "needs one value for each of the 4 grains"),
@@ -351,6 +352,10 @@ def test_values_of_scalars_are_checked():
         simulation.scalars["dyes"]
     with pytest.raises(ValueError, match="is what grains call something else"):
         simulation.scalars["mass"] = 1.0
+    with pytest.raises(ValueError, match="scalar 'dye' is inf in row 0; give finite numbers, or NaN for no value"):
+        simulation.scalars["dye"] = np.inf
+    with pytest.raises(ValueError, match="3 is no name of a scalar"):
+        simulation.scalars[3] = "text"
 
 
 def test_the_colour_of_a_scene_may_be_a_scalar():

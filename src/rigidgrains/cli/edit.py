@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -48,8 +49,11 @@ def edit(
     from ..packing.operations import read_operations
 
     path = output or file.with_name(f"{file.stem}-edited.vtkhdf")
+    numbers = {"density": density, "radius": radius}
+    wrong = [f"--{name} {value:g}: give a positive number" for name, value in numbers.items()
+             if value is not None and not 0.0 < value < math.inf]  # fmt: skip
     try:
-        asked = read_operations(operations)
+        asked = read_operations(operations, wrong)
         packing = Packing(file, frame_number(frame, "last"), density=density, radius=radius)
         for operation in asked:
             packing = operation(packing)

@@ -70,6 +70,7 @@ def export(
     if not isinstance(every, int) or every < 1:
         raise FrameError(trajectory.path, f"every {every}", len(trajectory))
     chosen = choose(trajectory, frames)[::every]
+    _check_there(trajectory, chosen, fields or ())
     folder = known.folder and frames == "all"
     target = Path(path) if path is not None else default_target(trajectory.path, known, folder=folder)
     if target.name in ("", ".."):
@@ -93,6 +94,16 @@ def check_choice(
         told.append(f"single precision and compression belong to format 'vtkhdf', not to {to!r}; leave them out")
     if told:
         raise FormatError(path, "; ".join(told))
+
+
+def _check_there(trajectory: Trajectory, chosen: Sequence[int], fields: Sequence[str]) -> None:
+    """Raise unless the frames have the fields that are asked for; a frame without grains may lack some."""
+    ends = [trajectory[index] for index in {*chosen[:1], *chosen[-1:]}]
+    if missing := [name for name in fields if all(frame.column(name) is None for frame in ends)]:
+        told = ", ".join(repr(name) for name in missing)
+        raise FormatError(
+            trajectory.path, f"its frames have no {told}: the run had none, or wrote chosen fields; leave it out"
+        )
 
 
 def default_target(source: Path, known: Format, *, folder: bool) -> Path:

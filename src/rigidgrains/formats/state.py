@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..model.cell import Cell
 from ..model.columns import Z
 from ..model.given import GivenForces
+from ..runtime.arguments import is_number
 from ..shapes.catalogue import Catalogue
 from .box import read_cell
 from .errors import FormatError, FrameError
@@ -141,6 +142,8 @@ def make_state(
     if has and radius is not None:
         raise FormatError(path, "has radii of its own; leave out the radius (radius, --radius)")
     if radius is not None:
+        if not (is_number(radius) and 0.0 < radius <= FARTHEST):
+            raise FormatError(path, f"radius = {radius!r} of all grains is none; give a positive number of metres")
         columns = {**columns, "radius": np.full(len(columns["x"]), radius)}
     if not len(columns["x"]):
         raise FormatError(path, f"frame {frame} has no grains; choose another")

@@ -17,6 +17,7 @@ import numpy as np
 
 from .fabric import mean_dyad
 from .links import links
+from .shown import Shown
 from .state import Array, Frame, double, dyads, of
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Anisotropy:
+class Anisotropy(Shown):
     """a_c, a_n, a_t : of orientation, normal and tangential force, positive along `direction`
 
     mean_force : N, f above; direction : (d,) unit vector

@@ -10,6 +10,7 @@ import numpy as np
 from ..runtime.compiled import kernel
 from .kinds import Only, select
 from .links import Links, links
+from .shown import Shown
 from .state import Frame, Mask, double, of
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ LEAST_POINTS = {2: (3, 2), 3: (6, 3)}
 
 
 @dataclass(frozen=True)
-class Coordination:
+class Coordination(Shown):
     """Contacts per grain; a contact of two grains counts for both, one at a wall for its grain.
 
     Surfaces of other shapes that touch at several points, side on side or face on face, are one contact.
@@ -88,7 +89,7 @@ def coordination(
 
 
 @dataclass(frozen=True)
-class ContactKinds:
+class ContactKinds(Shown):
     """How surfaces of grains touch; contacts that carry a force, between grains.
 
     contacts : how many; points : how many points they have

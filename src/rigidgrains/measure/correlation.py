@@ -12,6 +12,7 @@ from ..runtime.compiled import kernel
 from .cut import disk_in_box, sphere_in_box
 from .images import bounds, cell_of, home, images
 from .region import Box, enclosure
+from .shown import Shown
 from .state import Array, Frame, Index, TooFew, double, of
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class PairCorrelation:
+class PairCorrelation(Shown):
     """edges : (k + 1,) m; g : (k,); pairs : (k,) pairs of centres in each bin, each counted once"""
 
     edges: Array

@@ -13,11 +13,12 @@ from scipy.linalg import expm
 
 from .images import unwrapped, velocity_gradient
 from .kinds import Only, select
+from .shown import Shown
 from .state import Array, Frame, double
 
 
 @dataclass(frozen=True)
-class Displacement:
+class Displacement(Shown):
     """time : (k,) s between two frames, 0 first; squared : (k,) m^2, mean of |x(t + time) - x(t)|^2;
     axes : (k, 3) m^2, its parts along x, y, z"""
 

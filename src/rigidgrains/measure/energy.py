@@ -12,6 +12,7 @@ from ..model.walls import Wall
 from .cell_work import cell_energy, cell_work
 from .images import start, unwrapped, velocity_gradient
 from .links import Links, links
+from .shown import Shown
 from .state import Array, Frame, dot, double, of
 from .turning import angular_momentum, solved_spin
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Energy:
+class Energy(Shown):
     """J (J/m in 2D).
 
     translation, rotation : of grains, about the flow of a cell that deforms; pistons : kinetic energy of guided pistons
@@ -47,7 +48,7 @@ class Energy:
 
 
 @dataclass(frozen=True)
-class Budget:
+class Budget(Shown):
     """The last step: change of kinetic energy = gravity + forces + loads + walls + cell + returned - contacts - shocks.
 
     All in J (J/m in 2D).

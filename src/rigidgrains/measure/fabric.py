@@ -9,6 +9,7 @@ import numpy as np
 
 from ..model.columns import X, Y
 from .links import links
+from .shown import Shown
 from .state import Array, Frame, axis_number, dyads, of
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Histogram:
+class Histogram(Shown):
     """edges : (k + 1,); density : (k,), its integral over all bins is 1"""
 
     edges: Array

@@ -9,6 +9,7 @@ import numpy as np
 
 from .images import velocity_gradient
 from .links import links
+from .shown import Shown
 from .state import Array, Frame, Index, Mask, dot, double, of
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Impacts:
+class Impacts(Shown):
     """Of one step, contact by contact.
 
     speed   : (c,) m/s, at which surfaces approached along the normal as the step began

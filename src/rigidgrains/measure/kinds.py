@@ -110,6 +110,9 @@ def each(function: Callable[..., Any], by: str = "group", **options: Any) -> Cal
     function : one that has the option `only`; options : are handed on to it
     """
 
+    if not callable(function):
+        raise TypeError(f"{function!r} is no measurement; give a function of a frame, measure.profile for instance")
+
     @wraps(function)
     def of_each(frame: Frame) -> dict[str, Any]:
         frame = of(frame)

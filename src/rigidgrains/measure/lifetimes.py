@@ -16,6 +16,7 @@ from .images import unwrapped
 from .kinds import Only, select
 from .links import links
 from .region import Box
+from .shown import Shown
 from .state import Array, Frame, Index, double
 
 WALLS = 1 << 31  # ids of grains are below; wall w of the run counts down from here
@@ -23,7 +24,7 @@ BESIDE = 32  # bits by which the lower of two numbers is shifted
 
 
 @dataclass(frozen=True)
-class Spells:
+class Spells(Shown):
     """present : how many there are at this look; begun, ended : since the look before; mean : s, mean duration of those
     that ended at this look and whose beginning was seen, not a number if none did; age : s, mean age of those present
     whose beginning was seen"""
@@ -121,14 +122,14 @@ class ResidenceTimes(_Durations):
 
     >>> residence = ResidenceTimes(Box((0, 0), (0.1, 0.02)), only={"group": "small"})
 
-    A grain that comes back begins a new stay.
+    box : a Box, or its two corners. A grain that comes back begins a new stay.
     """
 
     __name__ = "residence_times"
 
-    def __init__(self, box: Box | None = None, *, only: Only = None) -> None:
+    def __init__(self, box: Any = None, *, only: Only = None) -> None:
         super().__init__()
-        self._box, self._only = box, only
+        self._box, self._only = None if box is None else Box.of(box), only
 
     def __call__(self, frame: Frame) -> Spells:
         inside = select(frame, self._only)
@@ -148,7 +149,7 @@ def residence_time(frames: Iterable[Frame], *, box: Any = None, only: Only = Non
 
     box : a Box, or its two corners
     """
-    return _mean(frames, ResidenceTimes(box if box is None or isinstance(box, Box) else Box(*box), only=only), "stay")
+    return _mean(frames, ResidenceTimes(box, only=only), "stay")
 
 
 def _mean(frames: Iterable[Frame], spells: ContactLifetimes | ResidenceTimes, what: str) -> float:
@@ -157,6 +158,14 @@ def _mean(frames: Iterable[Frame], spells: ContactLifetimes | ResidenceTimes, wh
     if not len(spells.durations):
         raise ValueError(f"no {what} begins and ends within the frames; give more of them, or a longer run")
     return float(spells.durations.mean())
+
+
+def _ids(which: Any) -> Index:
+    """(k,) numbers of grains."""
+    ids = np.atleast_1d(np.asarray(which))
+    if ids.ndim != 1 or ids.dtype.kind not in "iu" or (ids < 0).any():
+        raise ValueError(f"{which!r} are no ids of grains; give whole numbers from 0 on, as frame.id has them")
+    return ids.astype(np.int64)
 
 
 class Tracers:
@@ -172,7 +181,7 @@ class Tracers:
     def __init__(self, which: Any = None, *, only: Only = None) -> None:
         if which is not None and only is not None:
             raise ValueError("Tracers are given both ids and a selection; give one of them")
-        self._ids = None if which is None else np.atleast_1d(np.asarray(which)).astype(np.int64)
+        self._ids = None if which is None else _ids(which)
         self._only = only
 
     @property

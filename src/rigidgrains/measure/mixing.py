@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import numpy as np
 from ..detect.images import find_pairs
 from .images import cell_of, home
 from .kinds import By, Kinds, kinds
+from .shown import Shown
 from .state import Array, Frame, Index, TooFew, axis_number, double, grain_volume, of
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Lacey:
+class Lacey(Shown):
     """Lacey's mixing index (s0^2 - s^2)/(s0^2 - sr^2): 0 when kinds are apart, 1 on average when they are random.
 
     variance  : s^2, of the shares of kinds in cells, weighted by grains and added over kinds
@@ -66,7 +68,7 @@ def lacey(source: Frame | Simulation, by: By = "group", *, size: float | None = 
 
 
 @dataclass(frozen=True)
-class Segregation:
+class Segregation(Shown):
     """Assortativity of neighbours (Newman 2003), r = (sum e_ii - sum a_i^2)/(1 - sum a_i^2).
 
     index : r, 1 when neighbours are always of one kind, 0 on average when they are random, negative when they alternate
@@ -84,6 +86,8 @@ def segregation(source: Frame | Simulation, by: By = "group", *, reach: float = 
     reach : gap up to which two grains are neighbours, over their mean radius; by the spheres around other shapes
     """
     frame = of(source)
+    if not (math.isfinite(reach) and reach >= 0.0):
+        raise ValueError(f"reach = {reach} is no gap; give a number of mean radii that is not negative")
     found = _several(kinds(frame, by))
     i, j = neighbours(frame, reach)
     a, b = found.number[i], found.number[j]
@@ -100,7 +104,7 @@ def segregation(source: Frame | Simulation, by: By = "group", *, reach: float = 
 
 
 @dataclass(frozen=True)
-class Stratification:
+class Stratification(Shown):
     """index : (k,) of each kind, 1 when all of it is at the upper end, -1 at the lower, 0 when spread evenly;
     rank : (k,) mean share of the volume of all grains that lies below those of this kind"""
 

@@ -10,6 +10,7 @@ import numpy as np
 from .fabric import mean_dyad
 from .links import Links, links
 from .region import hull_volume
+from .shown import Shown
 from .state import Array, Frame, Mask, double, dyads, of
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ForceDistribution:
+class ForceDistribution(Shown):
     """P(f) of f = R_n / <R_n> over force-carrying contacts.
 
     mean    : N, <R_n>
@@ -39,7 +40,7 @@ class ForceDistribution:
 
 
 @dataclass(frozen=True)
-class Network:
+class Network(Shown):
     """A part of the contacts.
 
     share   : of the contacts; pressure : share of the trace of the contact stress
@@ -55,7 +56,7 @@ class Network:
 
 
 @dataclass(frozen=True)
-class Networks:
+class Networks(Shown):
     """strong : contacts that carry more than the mean normal force; weak : the rest"""
 
     strong: Network

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .shown import Shown
 from .state import Array, Frame, double, of
 from .turning import axes, long_axes
 
@@ -17,7 +18,7 @@ LONGER = 1e-6  # a shape whose second moments differ by less than this share has
 
 
 @dataclass(frozen=True)
-class OrientationOrder:
+class OrientationOrder(Shown):
     """order : 0 for axes that point anywhere, 1 for axes that are all alike
 
     director : (d,) unit vector along which axes point on average; its sense has no meaning

@@ -12,6 +12,7 @@ from .images import velocity_gradient
 from .kinds import Only, select
 from .packing import bin_edges, slice_volumes
 from .region import Box, enclosure
+from .shown import Shown
 from .state import Array, Frame, axis_number, double, grain_volume, of
 from .stress import moments
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Profile:
+class Profile(Shown):
     """Slabs square to an axis; a grain or image counts in each with the share of its volume that is in it.
 
     edges       : (k + 1,) m

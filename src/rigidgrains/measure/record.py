@@ -96,7 +96,7 @@ class Measure(Observer):
     def _repr_html_(self) -> str:
         from ..view.notebook_more import record_html
 
-        return record_html("Measurements", {name: np.array(column) for name, column in self._columns.items()})
+        return record_html("Measurements", {name: _column(column) for name, column in self._columns.items()})
 
     def blocking(self, name: str) -> Blocking:
         """Mean and error of a column of numbers."""
@@ -114,6 +114,11 @@ class Measure(Observer):
         for name, kept in state.get("memory", {}).items():
             self.functions[name].restore(kept)  # type: ignore[attr-defined]
         self._columns = {name: [_unpack(value) for value in column] for name, column in state["columns"].items()}
+
+
+def _column(rows: list[Any]) -> NDArray[Any]:
+    """Rows of one shape; without any where shapes differ, as those of arrays over grains that come and go."""
+    return np.array(rows) if len({np.shape(row) for row in rows}) <= 1 else np.zeros((len(rows), 0))
 
 
 OBSERVERS.register("Measure", Measure)

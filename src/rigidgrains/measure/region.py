@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.spatial import ConvexHull, HalfspaceIntersection, QhullError
@@ -31,13 +31,27 @@ class Box:
     upper: Sequence[float] | Array
 
     def __post_init__(self) -> None:
-        low, high = double(self.lower), double(self.upper)
+        try:
+            low, high = double(self.lower), double(self.upper)
+        except (TypeError, ValueError):
+            low = high = np.zeros(0)
         if low.ndim != 1 or low.shape != high.shape or low.size not in (2, 3):
             raise ValueError(f"a box has two corners of 2 or 3 numbers each, not {self.lower} and {self.upper}")
         if not np.all(low < high):
             raise ValueError(
                 f"lower = {low.tolist()} must lie below upper = {high.tolist()} along each axis; swap them"
             )
+
+    @classmethod
+    def of(cls, given: Any) -> Box:
+        """A box, or one of its two corners."""
+        if isinstance(given, Box):
+            return given
+        try:
+            lower, upper = given
+        except (TypeError, ValueError):
+            raise ValueError(f"{given!r} is no box; give Box(lower, upper), or its two corners") from None
+        return cls(lower, upper)
 
     @property
     def size(self) -> Array:

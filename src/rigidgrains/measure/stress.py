@@ -17,6 +17,7 @@ from .images import affine_flow, cell_before, pushed, start
 from .kinds import Only, select
 from .links import links
 from .region import Box, hull_volume
+from .shown import Shown
 from .state import Array, Frame, double, dyads, grain_volume, of
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Stress:
+class Stress(Shown):
     """Of a volume, or of each grain: then every array has a first axis of n.
 
     contact, kinetic : (d, d) Pa (N/m in 2D); volume : m^3 (m^2 in 2D)

@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .images import home
+from .shown import Shown
 from .state import Array, Frame, Mask, TooFew, double, of, some
 
 if TYPE_CHECKING:
     from ..simulation.simulation import Simulation
 
+MOST = 10_000_000  # columns of a surface
+
 
 @dataclass(frozen=True)
-class Surface:
+class Surface(Shown):
     """The highest point of the grains above each place of a grid, against gravity.
 
     at      : (k, 1) m in 2D, (k, 2) m in 3D, middles of the columns that hold grains, along `across`
@@ -53,6 +56,8 @@ def free_surface(
     at, z = position @ across.T, position @ up_
     low, high = (at - radius[:, None]).min(axis=0), (at + radius[:, None]).max(axis=0)
     shape = np.maximum(np.ceil((high - low) / width - 1e-9), 1.0).astype(np.int64)
+    if math.prod(shape.tolist()) > MOST:
+        raise ValueError(f"width = {width:g} m makes more than {MOST:,} columns; give a wider one")
     low = 0.5 * (low + high) - 0.5 * width * shape
     top = np.full(shape, -np.inf)
     first = np.floor((at - radius[:, None] - low) / width).astype(np.int64)
@@ -71,7 +76,7 @@ def free_surface(
 
 
 @dataclass(frozen=True)
-class Repose:
+class Repose(Shown):
     """angle : degrees, mean of the flanks, or of the one slope; left, right : of the two flanks of a heap in 2D, in 3D
     both are the angle; peak : (d - 1,) m, place of the peak across; height : m, of the peak over the foot;
     error : degrees, of the fit"""

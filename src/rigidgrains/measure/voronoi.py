@@ -16,6 +16,7 @@ import numpy as np
 from ..model.shapes import Cylinder, Plane
 from .images import cell_of, home
 from .region import enclosure
+from .shown import Shown
 from .state import Array, Frame, Index, Mask, double, grain_volume, of, some
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ SKIN = 1.5  # mean radii between the outermost point and the box of the library
 
 
 @dataclass(frozen=True)
-class VoronoiCells:
+class VoronoiCells(Shown):
     """volume : (n,) m^3 (m^2 in 2D) of each cell; neighbours : (n,) number of grains whose cells it touches
     fraction : (n,) local packing fraction, volume of the grain over that of its cell
     open     : (n,) True where a cell ends at a side without wall, so that its volume is that of a box"""

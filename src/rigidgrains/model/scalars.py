@@ -22,7 +22,7 @@ LONGEST = 40  # letters of a name
 # What frames, exports and colours call other things.
 TAKEN = {
     *PER_GRAIN, "Points", "x", "y", "z", "vx", "vy", "vz", "qw", "qx", "qy", "qz", "type", "diameter", "angle",
-    "density", "speed", "peculiar", "rotation", "contacts", "status", "time", "step",
+    "density", "speed", "peculiar", "rotation", "contacts", "status", "time", "step", "vtkGhostType",
 }  # fmt: skip
 
 
@@ -56,14 +56,18 @@ class Scalars(MutableMapping[str, Array]):
 
     def __setitem__(self, name: str, values: Any) -> None:
         bodies = self._bodies
+        if name not in bodies.scalar_names:
+            check_name(name)
         try:
             column = np.array(np.broadcast_to(np.asarray(values, dtype=float), (bodies.count,)))
         except (TypeError, ValueError):
             given = f"an array {np.shape(values)}" if np.ndim(values) else repr(values)
             message = f"scalar {name!r} is {given}; give a number for each of the {bodies.count} grains, or one for all"
             raise ValueError(message) from None
+        if np.isinf(column).any():
+            row = int(np.argmax(np.isinf(column)))
+            raise ValueError(f"scalar {name!r} is {column[row]} in row {row}; give finite numbers, or NaN for no value")
         if name not in bodies.scalar_names:
-            check_name(name)
             bodies.scalars = np.column_stack([bodies.scalars.reshape(bodies.count, -1), column])
             bodies.scalar_names = [*bodies.scalar_names, name]
         else:

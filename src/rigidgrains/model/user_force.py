@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..runtime.arguments import is_number
 from .columns import L
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 ARGUMENTS = (
     "position", "velocity", "spin", "orientation", "radius", "mass", "material", "id", "time", "dt",
 )  # fmt: skip
+ASKED = 1e-4  # s, length of a step that a force is asked with before the first: none has been chosen yet
 FORCES: dict[str, Callable[..., Any]] = {}  # by the names under which files know them
 
 
@@ -32,6 +34,8 @@ def force(function: F) -> F:
     ... def drag(velocity, radius):
     ...     return -0.01 * radius[:, None] * velocity
     """
+    if not callable(function):
+        raise TypeError(f"{function!r} is no function; write @rg.force above one")
     name, there = function_name(function), FORCES.get(function_name(function))
     if there is not None and (there.__module__, getattr(there, "__qualname__", "")) != (
         function.__module__, getattr(function, "__qualname__", ""),
@@ -60,8 +64,10 @@ class UserForce:
     _wanted: tuple[str, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
-        if self.timescale is not None and not 0.0 < self.timescale < math.inf:
-            raise ValueError(f"force '{self.name}': timescale = {self.timescale} is no time; give seconds, or none")
+        if not isinstance(self.name, str) or not self.name:
+            raise TypeError(f"name = {self.name!r} of a force is none; give a text that is not empty")
+        if self.timescale is not None and not (is_number(self.timescale) and 0.0 < self.timescale < math.inf):
+            raise ValueError(f"force '{self.name}': timescale = {self.timescale!r} is no time; give seconds, or none")
         if self.function is not None:
             self._wanted = tuple(_arguments(self.function, self.name))
 
@@ -91,8 +97,13 @@ class UserForce:
         return cls(words["name"], FORCES.get(words["name"]), words["group"], words["timescale"])
 
 
-def add_user_force(bodies: Bodies, one: UserForce) -> None:
-    """Let a force act, from the next step on; it is asked once at once, so that mistakes are told here."""
+def add_user_force(bodies: Bodies, one: UserForce, time: float = 0.0, dt: float = ASKED) -> None:
+    """Let a force act, from the next step on; it is asked once at once, so that mistakes are told here.
+
+    time, dt : s, with which it is asked
+    """
+    if one.function is None:
+        raise TypeError(f"force '{one.name}' is no function; give one of {', '.join(ARGUMENTS)}, as many as it needs")
     if any(one.name == other.name for other in bodies.user_forces):
         raise ValueError(f"there is a force '{one.name}' already; give this one another name")
     if one.group is not None and one.group not in bodies.groups:
@@ -101,7 +112,7 @@ def add_user_force(bodies: Bodies, one: UserForce) -> None:
         )
     bodies.user_forces.append(one)
     try:
-        set_user_forces(bodies, 0.0, 0.0)
+        _ask(bodies, time, dt)
     except ValueError:
         bodies.user_forces.pop()
         raise
@@ -109,13 +120,18 @@ def add_user_force(bodies: Bodies, one: UserForce) -> None:
 
 def set_user_forces(bodies: Bodies, time: float, dt: float) -> None:
     """The forces of a step, from where grains are and how they move as it begins, at the time in its middle."""
-    if not bodies.user_forces:
-        return
-    forces, torques = np.zeros((bodies.count, 3)), np.zeros((bodies.count, 3))
     for one in bodies.user_forces:
         if one.timescale is not None and dt > one.timescale:
             told = f"force '{one.name}' changes within {one.timescale:g} s, less than a step of {dt:g} s"
             raise ValueError(f"{told}; use a dt below, or dt = 'auto'")
+    if bodies.user_forces:
+        _ask(bodies, time, dt)
+
+
+def _ask(bodies: Bodies, time: float, dt: float) -> None:
+    """All functions for the forces of a step from this time on."""
+    forces, torques = np.zeros((bodies.count, 3)), np.zeros((bodies.count, 3))
+    for one in bodies.user_forces:
         rows, pushed, twisted = one.on(bodies, time + 0.5 * dt, dt)
         forces[rows] += pushed
         if twisted is not None:
@@ -164,13 +180,9 @@ def _velocity(bodies: Bodies) -> Array:
 
 def _in_space(given: Any, number: int, dimension: int, what: str) -> Array:
     """(m, 3) from (m, dimension) or (m, 3)."""
-    try:
-        array = np.asarray(given, float)
-    except (TypeError, ValueError):
-        array = np.zeros(0)
-    if array.ndim != 2 or len(array) != number or array.shape[1] not in (dimension, 3):
-        told = f"are an array {np.shape(given)}" if np.shape(given) else f"are {given!r}"
-        raise ValueError(f"{what} {told}; return one of ({number}, {dimension}), a row for each grain")
+    array = _real(given)
+    if array is None or array.ndim != 2 or len(array) != number or array.shape[1] not in (dimension, 3):
+        raise ValueError(f"{what} are {_told(given)}; return one of ({number}, {dimension}), a row for each grain")
     out = np.zeros((number, 3))
     out[:, : array.shape[1]] = array
     if dimension == 2:
@@ -180,13 +192,31 @@ def _in_space(given: Any, number: int, dimension: int, what: str) -> Array:
 
 def _torques(given: Any, number: int, dimension: int, what: str) -> Array:
     """(m, 3) from (m,) in 2D, about z, or (m, 3)."""
-    if dimension == 2 and np.shape(given) == (number,):
-        given = np.column_stack([np.zeros((number, 2)), np.asarray(given, float)])
-    array = np.asarray(given, float)
-    if array.shape != (number, 3):
+    array = _real(given)
+    if array is not None and dimension == 2 and array.shape == (number,):
+        array = np.column_stack([np.zeros((number, 2)), array])
+    if array is None or array.shape != (number, 3):
         wanted = f"({number},)" if dimension == 2 else f"({number}, 3)"
-        raise ValueError(f"{what} are an array {array.shape}; return one of {wanted}, a row for each grain")
+        raise ValueError(f"{what} are {_told(given)}; return one of {wanted}, a row for each grain")
     return _finite(array * ([0.0, 0.0, 1.0] if dimension == 2 else 1.0), what)
+
+
+def _real(given: Any) -> Array | None:
+    """An array of numbers; None of what is not one."""
+    try:
+        return None if np.iscomplexobj(given) else np.asarray(given, float)
+    except (TypeError, ValueError):
+        return None
+
+
+def _told(given: Any) -> str:
+    """What was returned, for people."""
+    try:
+        shape = np.shape(given)
+    except ValueError:
+        return "rows of different lengths"
+    kind = "complex numbers" if np.iscomplexobj(given) else "an array"
+    return f"{kind} {shape}" if shape else repr(given)
 
 
 def _finite(array: Array, what: str) -> Array:

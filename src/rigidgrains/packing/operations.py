@@ -34,10 +34,10 @@ def apply(packing: Packing, words: Sequence[str]) -> Packing:
     return packing
 
 
-def read_operations(words: Sequence[str]) -> list[Do]:
-    """What the words ask for; raises PackingError with all mistakes."""
+def read_operations(words: Sequence[str], known_wrong: Sequence[str] = ()) -> list[Do]:
+    """What the words ask for; raises PackingError with all mistakes, after those that are known already."""
     found: list[Do] = []
-    wrong: list[str] = []
+    wrong = list(known_wrong)
     rest = list(words)
     while rest:
         word = rest.pop(0)
@@ -73,8 +73,10 @@ def read_cut(text: str) -> Do:
         below, colon, above = bounds.partition(":")
         if not colon:
             raise ValueError(f"{axis}={bounds} has no colon; give LOWER:UPPER in m, one of them may be left out")
-        low["xyz".index(axis)] = _number(below) if below else None
-        high["xyz".index(axis)] = _number(above) if above else None
+        least, most = (_number(end) if end else None for end in (below, above))
+        if least is not None and most is not None and not least < most:
+            raise ValueError(f"{axis}={bounds} holds nothing; the first number must lie below the second")
+        low["xyz".index(axis)], high["xyz".index(axis)] = least, most
 
     def cut(packing: Packing) -> Packing:
         d = packing.dimension
@@ -132,7 +134,7 @@ def read_glue(text: str) -> Do:
 
 def read_thin(text: str) -> Do:
     share, _, rest = text.partition(",")
-    words = _words(rest, {"of": str, "seed": _whole}) if rest else {}
+    words = _words(rest, {"of": _name, "seed": _whole}) if rest else {}
     part = _number(share)
     if not 0.0 <= part <= 1.0:
         raise ValueError("give a share from 0 to 1")
@@ -141,10 +143,10 @@ def read_thin(text: str) -> Do:
 
 def read_swap(text: str) -> Do:
     kinds: dict[str, Callable[[str], Any]] = {
-        "of": str,
-        "material": str,
-        "density": _number,
-        "group": str,
+        "of": _name,
+        "material": _name,
+        "density": _positive,
+        "group": _name,
         "share": _number,
         "seed": _whole,
     }
@@ -205,6 +207,19 @@ def _number(text: str) -> float:
     if not abs(number) < float("inf"):
         raise ValueError(f"{text!r} is no number")
     return number
+
+
+def _positive(text: str) -> float:
+    number = _number(text)
+    if not number > 0.0:
+        raise ValueError(f"{text!r} must be greater than zero")
+    return number
+
+
+def _name(text: str) -> str:
+    if not text:
+        raise ValueError("there is no name after the '='")
+    return text
 
 
 def _whole(text: str) -> int:

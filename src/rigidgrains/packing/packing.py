@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from ..model.cell import Cell
-from ..runtime.arguments import is_number
+from ..runtime.arguments import check_seed, is_number
+from ..scene.values import FARTHEST
 from ..trajectory.errors import TrajectoryError
 from ..trajectory.frame import Frame
 from ..trajectory.reader import Trajectory
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from ..simulation.simulation import Simulation
 
 Box = Sequence[Sequence[float | None]]
+
+SMALLEST, LARGEST = 1e-12, 1e12  # factors of a scale: masses and forces go with powers of them
+ROUNDED = 1e-6  # of the smallest radius, by which grains may be displaced by rounding
 
 
 class Packing:
@@ -47,8 +51,7 @@ class Packing:
         density: float | None = None,
         radius: float | None = None,
     ) -> None:
-        if density is not None and not (is_number(density) and density > 0.0):
-            raise PackingError(f"density = {density!r} is none; give a positive number")
+        check_given(density=density, radius=radius)
         self.notes: tuple[str, ...] = ()
         if isinstance(source, (str, Path)):
             self._sample = _read(Path(source), frame, density, radius)
@@ -145,7 +148,7 @@ class Packing:
     def thin(self, share: float, *, of: Any = None, seed: int = 0) -> Self:
         """Without a share of the grains, drawn at random; of : among which, a group for instance."""
         among = np.ones(len(self), bool) if of is None else species.chosen(self._sample, of)
-        return self._kept(~species.share_of(among, _number("share", share), seed), f"thin {share:g}")
+        return self._kept(~species.share_of(among, _number("share", share), check_seed(seed)), f"thin {share:g}")
 
     def without_walls(self) -> Self:
         """Without walls; their forces on grains act on as external forces."""
@@ -162,21 +165,26 @@ class Packing:
     def mirror(self, axis: str, *, at: float = 0.0) -> Self:
         """The mirror image across a plane at a coordinate (m) of an axis; shapes that are chiral are refused."""
         k = mirror.check_axis(axis, self.dimension)
-        sample, told = mirror.mirror(self._sample, k, _number("at", at))
+        sample, told = mirror.mirror(self._sample, k, self._near("at", _number("at", at)))
         return self._of(sample, self._noted(told))
 
     def move(self, way: Sequence[float]) -> Self:
         """Everything elsewhere by a vector (m)."""
-        return self._of(mirror.move(self._sample, _vector("way", way, self.dimension)), self.notes)
+        vector = _vector("way", way, self.dimension)
+        self._near("way", float(np.abs(vector).max()))
+        return self._of(mirror.move(self._sample, vector), self.notes)
 
     def scale(self, factor: float) -> Self:
         """All lengths times a factor, densities as they are.
 
         Forces go along: under gravity with the masses, without it so that stresses stay what they are.
         """
-        if not _number("factor", factor) > 0.0:
-            raise PackingError(f"factor = {factor:g} is none; give a positive number")
-        sample, told = mirror.scale(self._sample, factor)
+        by = _number("factor", factor)
+        if not by > 0.0:
+            raise PackingError(f"factor = {by:g} is none; give a positive number")
+        if not SMALLEST <= by <= LARGEST:
+            raise PackingError(f"factor = {by:g} is beyond all units; give one from {SMALLEST:g} to {LARGEST:g}")
+        sample, told = mirror.scale(self._sample, by)
         return self._of(sample, self._noted(told))
 
     def replicate(self, *copies: int) -> Self:
@@ -198,7 +206,9 @@ class Packing:
         """
         if not isinstance(other, Packing):
             raise TypeError(f"{other!r} is no packing; open it first: Packing({other!r})")
-        sample, told = glue.glue(self._sample, other._sample, side, _number("overlap", overlap))
+        if not 0.0 <= (allowed := _number("overlap", overlap)) <= 1.0:
+            raise PackingError(f"overlap = {allowed:g} is none; give a share of the smaller radius, from 0 to 1")
+        sample, told = glue.glue(self._sample, other._sample, side, allowed)
         return self._of(sample, tuple(dict.fromkeys((*self.notes, *other.notes, *told))))
 
     def swap(
@@ -214,8 +224,12 @@ class Packing:
         """Another material, density (kg/m^3) or group for the grains of a group or material, or for a share of them."""
         if material is None and density is None and group is None:
             raise PackingError("swap: nothing to change; give a material, a density or a group")
+        check_given(density=density)
+        for word, name in (("material", material), ("group", group)):
+            if name is not None and not (isinstance(name, str) and name):
+                raise PackingError(f"{word} = {name!r} is no name; give a text that is not empty")
         among = np.ones(len(self), bool) if of is None else species.chosen(self._sample, of)
-        some = species.share_of(among, _number("share", share), seed)
+        some = species.share_of(among, _number("share", share), check_seed(seed))
         sample, told = species.swap(self._sample, some, material=material, density=density, group=group)
         return self._of(sample, self._noted(told))
 
@@ -241,6 +255,15 @@ class Packing:
             )
         sample, told = select.keep(self._sample, some, opened=opened)
         return self._of(sample, self._noted(told))
+
+    def _near(self, name: str, way: float) -> float:
+        """A way that leaves grains where they are to each other: far away numbers lie further apart than surfaces."""
+        least = float(self._sample.grains["radius"].min(initial=math.inf))
+        if abs(way) * np.finfo(float).eps > ROUNDED * least:
+            most = ROUNDED * least / np.finfo(float).eps
+            told = f"{name} = {way:g} m is so far that rounding displaces grains"
+            raise PackingError(f"{told}; give {most:.2g} m at most")
+        return way
 
     def _noted(self, told: str) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self.notes, told))) if told else self.notes
@@ -294,9 +317,20 @@ def _vector(name: str, vector: Any, dimension: int) -> Array:
     return out
 
 
+def check_given(**given: Any) -> None:
+    """Raise, with all that are wrong, unless densities (kg/m^3) and radii (m) are positive; None is none."""
+    told = [
+        f"{name} = {f'{value:g}' if is_number(value) else repr(value)} is none; give a positive number"
+        for name, value in given.items()
+        if value is not None and not (is_number(value) and 0.0 < value <= FARTHEST)
+    ]
+    if told:
+        raise PackingError("; ".join(told))
+
+
 def _number(name: str, value: Any) -> float:
-    if not is_number(value):
-        raise PackingError(f"{name} = {value!r} is no number")
+    if not is_number(value) or not abs(value) <= FARTHEST:
+        raise PackingError(f"{name} = {value!r} is no number; give a finite one")
     return float(value)
 
 

@@ -67,8 +67,6 @@ def swap(
         sample, row = _row(sample, material)
         grains["material"] = np.where(some, row, grains["material"]).astype(np.int32)
     if density is not None:
-        if not density > 0.0:
-            raise PackingError(f"density = {density:g} is none; give a positive number")
         r = grains["radius"]
         volume = np.pi * r**2 if sample.dimension == 2 else 4.0 / 3.0 * np.pi * r**3
         grains["mass"] = np.where(some, density * volume, grains["mass"])

@@ -15,6 +15,7 @@ from ..model.cell import CellError
 from .cells import Array
 from .errors import Problem
 from .room import wall_gaps
+from .values import FARTHEST
 
 if TYPE_CHECKING:
     from .forms import Forms
@@ -146,7 +147,7 @@ def mass_mistakes(mass: Array, groups: list[slice]) -> Iterator[Problem]:
     for index, piece in enumerate(groups):
         with np.errstate(all="ignore"):
             inverse = 1.0 / mass[piece]
-        if not (np.isfinite(inverse) & (inverse > 0.0)).all():
+        if not ((mass[piece] <= FARTHEST) & (inverse <= FARTHEST)).all():
             worst = float(mass[piece].min())
             yield Problem(
                 f"grains[{index}].radius", worst, "the mass of such a grain cannot be computed; check the units"

@@ -69,7 +69,8 @@ def missing(words: dict[str, Any], ends: bool) -> Iterator[Problem]:
         yield Problem("grains", ABSENT, EMPTY)
     stages = words.get("stage")
     last = stages[-1] if isinstance(stages, list) and stages else {}
-    ends = ends or (isinstance(last, dict) and bool({"until", "limit"} & last.keys()))
+    ends = ends or not isinstance(stages or [], list) or not isinstance(last, dict)  # which is told by itself
+    ends = ends or bool({"until", "limit"} & last.keys())
     if not ends and "until" not in given and "steps" not in given:
         yield Problem(
             "run.until", ABSENT, "missing; give an end, until = ... (s) or steps = ..., or --until or --steps"

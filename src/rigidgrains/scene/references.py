@@ -13,6 +13,7 @@ from .settings import COLOURS, Pair
 from .shape import ROUND
 
 DEFAULT = "default"
+ANY = "*"  # among names that are not read: there may be others, nobody knows which
 Tables = Mapping[str, Sequence[Any]]
 
 
@@ -80,6 +81,8 @@ def unknown_names(tables: Tables, unreadable: Mapping[str, set[str]]) -> Iterato
     yield from lost_sides(tables, unreadable)
     yield from lost_stages(tables, unreadable)
     yield from cut_springs(tables)
+    yield from shared_columns(tables)
+    yield from moved_twice(tables)
     groups = {group_name(i, t.name): t.number for _, i, t in present(tables, "grains")}
     known = {*groups, *unreadable.get("grains", ())}
     for key, index, force in present(tables, "force", "spring", "motion"):
@@ -154,6 +157,31 @@ def cut_springs(tables: Tables) -> Iterator[Problem]:
             yield Problem(f"spring[{index}]", spring.name, "its grains may leave through an outlet; remove one of them")
 
 
+def shared_columns(tables: Tables) -> Iterator[Problem]:
+    """Prescribed motions and springs with the name of a wall: both would have the same columns in the history."""
+    walls = {surface.name: surface for _, _, table in present(tables, *WALLS) for surface in table.surfaces()}
+    for key, index, table in present(tables, "motion", "spring"):
+        wall = walls.get(table.name)
+        if wall is not None and (key == "motion" or hasattr(wall, "mass")):
+            message = "is the name of a wall, which has columns NAME.force and NAME.power, too; choose another"
+            yield Problem(f"{key}[{index}].name", table.name, message)
+
+
+def moved_twice(tables: Tables) -> Iterator[Problem]:
+    """Grains that two tables want to move."""
+    count = {group_name(i, t.name): t.number for _, i, t in present(tables, "grains")}
+    seen: dict[tuple[str, int], int] = {}
+    for _, index, motion in present(tables, "motion"):
+        which = range(count.get(motion.grains, 0)) if motion.index is None else motion.index
+        twice = [k for k in which if (motion.grains, k) in seen]
+        if twice:
+            other = seen[motion.grains, twice[0]]
+            message = f"grain {twice[0]} of '{motion.grains}' is moved by motion[{other}] already; leave it to one"
+            place = f"motion[{index}].{'grains' if motion.index is None else 'index'}"
+            yield Problem(place, motion.grains if motion.index is None else list(motion.index), message)
+        seen |= {(motion.grains, k): index for k in which}
+
+
 def lost_streams(tables: Tables, unreadable: Mapping[str, set[str]]) -> Iterator[Problem]:
     """Outlets that give back to no inflow, and inflows to which nobody gives."""
     known = {*(t.name for _, _, t in present(tables, "inflow")), *unreadable.get("inflow", ())}
@@ -178,6 +206,9 @@ def lost_stages(tables: Tables, unreadable: Mapping[str, set[str]]) -> Iterator[
     """What comes or goes with a stage that does not exist, or in the wrong order."""
     stages = [table.name for _, _, table in present(tables, "stage")]
     known = {*stages, *unreadable.get("stage", ())}
+    if ANY in known:
+        return
+    first = next((table for table in tables.get("stage", ())), None)
     for key, index, table in present(tables, *WALLS, "inflow", "outlet"):
         given = {word: getattr(table, word) for word in ("since", "until") if isinstance(getattr(table, word), str)}
         for word, name in given.items():
@@ -185,7 +216,7 @@ def lost_stages(tables: Tables, unreadable: Mapping[str, set[str]]) -> Iterator[
             if name not in known:
                 hint = suggestion(name, known) or f"; known are {listed(known) or 'none'}"
                 yield Problem(place, name, "no stage has this name" + hint + ", or give a time (s)")
-            elif word == "until" and stages and name == stages[0]:
+            elif word == "until" and first is not None and name == first.name:
                 yield Problem(place, name, "is the first stage, so that it would never be there; remove the table")
         order = [stages.index(name) for name in given.values() if name in stages]
         if len(order) == 2 and order[0] >= order[1]:

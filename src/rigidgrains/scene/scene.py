@@ -13,7 +13,7 @@ from .confinement import WALLS, Box, Cone, Cylinder, Piston, Plane, Surface
 from .errors import Origin, Problem, SceneError, plain_problems
 from .grains import Grains
 from .motion import Motion
-from .references import Tables, repeated_names, unknown_colour, unknown_names
+from .references import ANY, Tables, repeated_names, unknown_colour, unknown_names
 from .section import Section, tables_with, vector_length
 from .settings import Force, Material, Output, Pair, Run, Solver, Spring
 from .shape import Shape
@@ -101,7 +101,10 @@ class Scene(Section):
             problems += table_mistakes(tables, settings, dimension)
             problems += repeated_names(tables, dimension)
             partly = {key: [readable_part(key, *row) for row in rows] for key, rows in lists.items()}
-            problems += unknown_names(partly, {key: unreadable_names(rows) for key, rows in lists.items()})
+            lost = {key: unreadable_names(rows) for key, rows in lists.items()}
+            if any(problem.place == "stage" for problem in problems):
+                lost["stage"] = {ANY}
+            problems += unknown_names(partly, lost)
             problems += wrong_gravity(words.get("gravity"), dimension)
             problems += conflicts(singles.get("cell"), partly, words.get("gravity"), dimension)
             problems += tensions(singles.get("cell"), partly)
@@ -118,7 +121,6 @@ class Scene(Section):
         elif dimension is not None and lists.get("stage"):
             own: dict[str, Any] = {"dimension": dimension} | ({"gravity": self.gravity} if own_words_read else {})
             settings = {key: table for key, table in singles.items() if table is not None}
-            lost = {key: unreadable_names(rows) for key, rows in lists.items()}
             problems += stage_mistakes_of_part(Scene.model_construct(**own, **settings), partly, lost)
         if problems:
             raise SceneError(problems)
@@ -191,7 +193,8 @@ class Scene(Section):
             return self._add(Force, "force", words)
         from ..model.user_force import UserForce, function_name
 
-        given = {"name": words.pop("name", None) or function_name(function), "group": words.pop("grains", None)}
+        name = words.pop("name", None)
+        given = {"name": function_name(function) if name is None else name, "group": words.pop("grains", None)}
         one = UserForce(function=function, timescale=words.pop("timescale", None), **given)
         if words:
             raise TypeError(f"add_force: a function knows name, grains and timescale, not {', '.join(words)}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .cell import conflicts, flow_conflicts, tensions
 from .errors import ABSENT, Problem
 from .references import unknown_names
+from .shape_conflicts import shape_conflicts
 from .stage import BY_NAME
 from .stage_tables import MOTION, in_stages, readable_forces, staged_outside
 
@@ -73,6 +74,7 @@ def _mistakes(scene: Scene, lost: Names) -> Iterator[Problem]:
     yield from unknown_names(tables | {"stage": scene.stage}, lost)
     yield from conflicts(scene.cell, tables, scene.gravity, scene.dimension)
     yield from tensions(scene.cell, tables)
+    yield from shape_conflicts(scene.cell, tables, scene.dimension)
 
 
 def _says(stage: Stage, scene: Scene, problem: Problem) -> bool:
@@ -100,13 +102,16 @@ def _placed(problem: Problem, scene: Scene, index: int) -> Problem:
 
 
 def _times(scene: Scene, index: int) -> Iterator[Problem]:
-    """Motion of walls that appear at a time: it would be that of the stage from the beginning on."""
-    stage = scene.stage[index]
+    """Motion of walls that appear at a time, which would begin with the stage; words of walls gone."""
+    stage, past = scene.stage[index], {one.name for one in scene.stage[: index + 1]}
     for key in ("plane", "cylinder", "cone", "piston"):
         for table in getattr(scene, key):
             words = getattr(stage, key).get(table.name, {})
             if isinstance(table.since, float) and table.since > 0.0 and set(words) & {*MOTION}:
                 message = f"'{table.name}' appears at a time; let it appear with a stage, since = '{stage.name}'"
+                yield Problem(f"stage[{index}].{key}.{table.name}", words, message)
+            if words and table.until in past:
+                message = f"'{table.name}' has gone with the stage '{table.until}'; remove this, or let it go later"
                 yield Problem(f"stage[{index}].{key}.{table.name}", words, message)
 
 
@@ -143,7 +148,7 @@ def _changes(stage: Stage, scene: Scene) -> Iterator[str]:
         if (value := getattr(stage, key)) is not None:
             yield f"{key} = {list(value) if isinstance(value, tuple) else value}"
     if stage.force is not None:
-        yield f"{len(stage.force)} forces"
+        yield f"{len(stage.force)} force{'' if len(stage.force) == 1 else 's'}"
     for key in ("plane", "box", "cylinder", "cone", "piston", "inflow", "outlet"):
         for table in getattr(scene, key):
             yield from (f"{table.name} {told}" for word, told in (("since", "comes"), ("until", "goes"))

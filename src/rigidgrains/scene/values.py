@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import PlainSerializer, PlainValidator, StringConstraints, WithJsonSchema
+from pydantic import AfterValidator, PlainSerializer, PlainValidator, StringConstraints, WithJsonSchema
 
 from ..model.time_functions import Constant, TimeFunction, read_time_function
 
@@ -194,6 +194,13 @@ def shares(value: Any) -> Array:
     return array
 
 
+def one_line(name: str) -> str:
+    """A name that can stand in a line of a report."""
+    if not name.isprintable():
+        raise ValueError("must be of letters, digits and signs in one line")
+    return name
+
+
 def file_name(value: Any) -> str:
     """The path of a file."""
     if not isinstance(value, (str, Path)) or not str(value):
@@ -276,7 +283,7 @@ Seed = Annotated[int, PlainValidator(whole(0, 2**63 - 1)), schema("integer", min
 Whole = Seed
 Dimension = Annotated[int, PlainValidator(dimension), WithJsonSchema({"enum": [2, 3], "type": "integer"})]
 FileName = Annotated[str, PlainValidator(file_name), schema("string")]
-Name = Annotated[str, StringConstraints(strict=True, min_length=1)]
+Name = Annotated[str, StringConstraints(strict=True, min_length=1), AfterValidator(one_line)]
 
 
 def in_space(x: Any) -> Array:

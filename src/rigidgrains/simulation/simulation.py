@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..model.bodies import Bodies
 from ..model.columns import V_S
 from ..model.scalars import Scalars
-from ..model.user_force import UserForce, add_user_force, function_name
+from ..model.user_force import ASKED, UserForce, add_user_force, function_name
 from ..runtime.arguments import check_end, check_scene
 from ..runtime.compiled import compile_ahead, compile_seconds
 from ..solve.choose import choose_solver, level_of, with_accuracy
@@ -112,7 +112,8 @@ class Simulation(Stepper):
         name     : in files and messages, default its own; grains : the group that it acts on, default all
         timescale : s, in which the force on a grain changes; dt = "auto" takes a twentieth at most
         """
-        add_user_force(self.bodies, UserForce(name or function_name(function), function, grains, timescale))
+        one = UserForce(function_name(function) if name is None else name, function, grains, timescale)
+        add_user_force(self.bodies, one, self.time, self.dt or ASKED)
         return self
 
     def observer_states(self) -> dict[str, list[Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time as clock
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -393,6 +393,8 @@ def _optional(file: Any) -> set[str]:
 
 def check_fields(fields: Sequence[str], contacts: bool | None) -> None:
     """Raise unless these are arrays that frames may have or not, and contacts are left out."""
+    if isinstance(fields, str) or not isinstance(fields, Iterable):
+        raise TypeError(f"fields = {fields!r} is no list of names; give one, ('velocity',) for instance")
     told = [f"frames have no array {name!r} to choose; {hint}" for name, hint in unknown_fields(fields)]
     if contacts:
         told.append("contacts without all arrays of their grains cannot be certified; leave out fields, or contacts")

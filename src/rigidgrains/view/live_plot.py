@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..observe.history import figures
+from ..runtime.arguments import is_number
 from ..simulation.triggers import Observer
 from .notebook_more import drawn_lines
 
@@ -27,6 +28,13 @@ class LivePlot(Observer):
     """
 
     def __init__(self, *columns: str, seconds: float = 1.0, **functions: Any) -> None:
+        if not (is_number(seconds) and seconds >= 0.0):
+            raise ValueError(f"seconds = {seconds!r} is no time between two drawings; give 0 or more")
+        for name, function in functions.items():
+            if not callable(function):
+                raise TypeError(
+                    f"{name} = {function!r} is no function of the simulation; give one, or a column by its name"
+                )
         self._columns, self._functions, self._seconds = columns or (() if functions else USUAL), functions, seconds
         self._time: list[float] = []
         self._rows: dict[str, list[float]] = {name: [] for name in (*self._columns, *functions)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Columns = dict[str, Array]
 
+FEW = 9  # numbers of an array that is told whole
 MOST = 12  # columns of a record that are drawn
 PICTURED = 20_000  # grains, of a frame that is drawn unasked
 INTERESTING = ("kinetic_energy", "contacts", "max_overlap", "sweeps")  # of a history
@@ -61,6 +63,47 @@ def record_html(kind: str, columns: Columns, names: Iterable[str] | None = None)
     rest = [name for name in columns if name not in (*numbers, "step", "time")]
     told += [("columns", ", ".join(rest))] if rest else []
     return _card(kind, [_table(told, {name: line(time, columns[name]) for name in numbers})])
+
+
+def result_html(result: Any) -> str:
+    """The fields of a measurement and what it makes of them; profiles as lines against their edges."""
+    told = dict(_fields(result))
+    edges = np.asarray(told.get("edges", ()))
+    drawn = {name: line(edges[:-1], value) for name, value in told.items() if name != "centres" and _over(value, edges)}
+    return _card(type(result).__name__, [_table([(name, _value(value)) for name, value in told.items()], drawn)])
+
+
+def _fields(result: Any) -> Iterable[tuple[str, Any]]:
+    """Fields and properties by name; those of a result within it as `strong.share`."""
+    names = [field.name for field in fields(result)]
+    names += [name for name in dir(type(result)) if isinstance(getattr(type(result), name), property)]
+    for name in names:
+        value = getattr(result, name)
+        if is_dataclass(value):
+            yield from ((f"{name}.{own}", one) for own, one in _fields(value))
+        elif not name.startswith("_"):
+            yield name, value
+
+
+def _over(value: Any, edges: Array) -> bool:
+    """Whether these are numbers of the intervals between edges."""
+    return isinstance(value, np.ndarray) and value.shape == (len(edges) - 1,)
+
+
+def _value(value: Any) -> str:
+    """A number, a small array, or the shape and range of a large one."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_value(one)}" for name, one in value.items())
+    array = np.asarray(value)
+    if array.dtype.kind not in "fiub":
+        return str(value)
+    if array.size <= FEW:
+        return np.array2string(array, formatter={"float_kind": "{:.4g}".format})
+    told = f"{' x '.join(f'{n:,}' for n in array.shape)} numbers"
+    if array.dtype.kind == "b":
+        return f"{told}, {array.mean():.1%} true"
+    good = array[np.isfinite(array)]
+    return f"{told}, {good.min():.4g} to {good.max():.4g}, mean {good.mean():.4g}" if good.size else told
 
 
 def line(x: Array, y: Array) -> str:
