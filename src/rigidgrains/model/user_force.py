@@ -169,12 +169,9 @@ def _velocity(bodies: Bodies) -> Array:
 
 def _in_space(given: Any, number: int, dimension: int, what: str) -> Array:
     """(m, 3) from (m, dimension) or (m, 3)."""
-    try:
-        array = np.asarray(given, float)
-    except (TypeError, ValueError):
-        array = np.zeros(0)
+    array = _numbers(given, what)
     if array.ndim != 2 or len(array) != number or array.shape[1] not in (dimension, 3):
-        told = f"are an array {np.shape(given)}" if np.shape(given) else f"are {given!r}"
+        told = f"are an array {array.shape}" if array.shape else f"are {given!r}"
         raise ValueError(f"{what} {told}; return one of ({number}, {dimension}), a row for each grain")
     out = np.zeros((number, 3))
     out[:, : array.shape[1]] = array
@@ -185,13 +182,20 @@ def _in_space(given: Any, number: int, dimension: int, what: str) -> Array:
 
 def _torques(given: Any, number: int, dimension: int, what: str) -> Array:
     """(m, 3) from (m,) in 2D, about z, or (m, 3)."""
-    if dimension == 2 and np.shape(given) == (number,):
-        given = np.column_stack([np.zeros((number, 2)), np.asarray(given, float)])
-    array = np.asarray(given, float)
+    array = _numbers(given, what)
+    if dimension == 2 and array.shape == (number,):
+        array = np.column_stack([np.zeros((number, 2)), array])
     if array.shape != (number, 3):
         wanted = f"({number},)" if dimension == 2 else f"({number}, 3)"
         raise ValueError(f"{what} are an array {array.shape}; return one of {wanted}, a row for each grain")
     return _finite(array * ([0.0, 0.0, 1.0] if dimension == 2 else 1.0), what)
+
+
+def _numbers(given: Any, what: str) -> Array:
+    try:
+        return np.asarray(given, float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{what} are {given!r:.60}; return an array of numbers, a row for each grain") from None
 
 
 def _finite(array: Array, what: str) -> Array:
