@@ -63,7 +63,8 @@ def impacts(source: Frame | Simulation, *, least: float | None = None, walls: bo
             that. Without gravity every approach counts
     walls : with those at walls, which are as heavy as they are
 
-    Fixed and driven walls and grains with prescribed motion have no end of mass, and the speed that the step gives them.
+    Fixed and driven walls and grains with prescribed motion have no end of mass, and the speed that this step gives
+    them.
 
     A frame knows the step that led to it. For all impacts of a run look at every step: Measure(impacts) with every=1;
     frames further apart are a sample.
