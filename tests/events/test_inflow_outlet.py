@@ -16,6 +16,7 @@ from rigidgrains.detect.candidates import find_candidates
 from rigidgrains.events.events import Events
 from rigidgrains.events.population import Crowd, change, copy_grains
 from rigidgrains.simulation.simulation import Simulation
+from rigidgrains.trajectory.checkpoint import pack
 
 G = 9.81
 
@@ -388,3 +389,19 @@ def test_frames_have_torques_also_when_none_is_left(tmp_path):
     simulation.add_force(lambda mass: (np.zeros((1, 2)), np.ones(1)), name="motor")
     with pytest.raises(rg.TrajectoryError, match="begun without torques on grains; add the force before the first run"):
         simulation.run(steps=6)
+
+
+def test_an_inflow_that_fails_leaves_streams_and_grains_as_they_were():
+    """Else a grain that an outlet has handed on would be in the scene and on its way back."""
+    scene = rg.Scene(dimension=2, gravity=(0, -10), run={"dt": 1e-2})
+    scene.add_grains(positions=[(0, 0.05), (5, 3)], radius=0.5)
+    scene.add_inflow("new", region=[[-3, 3], [3, 9]], rate=50, radius=0.1, scalars={"dye": "1/(0.065 - t)**0.5"})
+    scene.add_inflow("top", region=[[-3, 10], [3, 20]])
+    scene.add_outlet("drain", region=[[-1, -9], [1, 0.04]], recycle="top")
+    simulation = rg.Simulation(scene)
+    simulation.run(steps=8)
+    simulation.bodies.position[0, 1] = 0.0
+    before = pack(simulation)[1]
+    with pytest.raises(rg.StageError, match="inflow 'new', scalar 'dye'"):
+        simulation.step()
+    assert pack(simulation)[1] == before

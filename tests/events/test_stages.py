@@ -284,3 +284,55 @@ def test_a_run_with_an_open_end_needs_one():
         simulation.run()
     report = simulation.run(until=0.2)
     assert (report.steps, len(report.stages)) == (20, 1)
+
+
+@pytest.mark.parametrize("pulled", [True, False])
+def test_grains_with_prescribed_motion_never_keep_a_stage_from_rest(pulled):
+    """Neither under gravity nor without it, where only the disk on the floor is pressed."""
+    scene = resting() if pulled else rg.Scene(dimension=2, run={"dt": DT})
+    if not pulled:
+        scene.add_grains(name="grains[0]", positions=[(0, 0.5)], radius=0.5, density=1.0)
+        scene.add_plane("floor", point=(0, 0), normal=(0, 1))
+    scene.add_grains(name="tracer", positions=[(5, 5)], radius=0.5, density=1.0)
+    scene.add_motion("path", grains="tracer", velocity=(3.0, 0.0))
+    scene.add_stage("settle", rest=True, limit=20.0)
+    simulation = rg.Simulation(scene)
+    if not pulled:
+        simulation.add_force(lambda mass: np.column_stack([0 * mass, -G * mass]), name="down", grains="grains[0]")
+    assert simulation.run().stages[0]["reached"]
+
+
+def test_functions_of_stages_to_come_are_asked_for_and_put_back(tmp_path):
+    """Without them a run could go on to their stage, and no further."""
+    scene, path = resting(), tmp_path / "run.vtkhdf"
+    scene.add_plane("wall", point=(5, 0), normal=(-1, 0))
+    scene.add_piston("lid", point=(0, 50), normal=(0, -1), velocity=0.0)
+    shake, press, pull = lambda t: 0.1 * t, lambda t: 3 + t, lambda t: -G - t
+    scene.add_stage("wait", until=0.05)
+    scene.add_stage(
+        "move", until=0.05, plane={"wall": {"velocity": [shake, 0]}}, piston={"lid": {"load": press, "mass": 2.0}}
+    )
+    scene.add_stage("fall", until=0.05, gravity=(0, pull), piston={"lid": {"velocity": shake}})
+    straight = rg.Simulation(scene)
+    straight.run()
+    part = rg.Simulation(scene).observe(rg.TrajectoryWriter(path), every=100)
+    part.run(steps=3)
+    functions = {
+        "stage.move.wall.velocity": (shake, 0), "stage.move.lid.load": press, "stage.fall.gravity": (0, pull),
+        "stage.fall.lid.velocity": shake,
+    }  # fmt: skip
+    with pytest.raises(rg.TrajectoryError, match=r"'stage\.move\.wall\.velocity': \.\.\., .*'stage\.fall\.gravity'"):
+        rg.resume(path)
+    resumed = rg.resume(path, functions=functions)
+    resumed.observe(rg.TrajectoryWriter(path, resume=True), every=100)
+    resumed.run(steps=5)  # within the second stage
+    later = rg.resume(
+        path,
+        functions={"wall.velocity": (shake, 0), "lid.load": press}
+        | {place: functions[place] for place in functions if "fall" in place},
+    )
+    later.run()
+    assert later.time == straight.time
+    for one, other in zip(straight.bodies.walls, later.bodies.walls):
+        assert one.shape.point.tobytes() == other.shape.point.tobytes()
+    assert straight.bodies.motion.tobytes() == later.bodies.motion.tobytes()

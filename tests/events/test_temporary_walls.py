@@ -14,6 +14,7 @@ from rigidgrains.model.time_functions import in_space
 from rigidgrains.model.walls import Drive
 from rigidgrains.simulation.figures import wall_forces
 from rigidgrains.simulation.simulation import Simulation
+from rigidgrains.trajectory.checkpoint import pack
 
 G = 10.0
 
@@ -180,3 +181,23 @@ def test_functions_are_asked_for_again(tmp_path):
     straight.run(steps=40)
     assert np.array_equal(resumed.bodies.motion, straight.bodies.motion)
     assert rg.Trajectory(path)[-1].walls[0].name == "floor"
+
+
+def test_where_a_wall_cannot_appear_its_stage_has_changed_nothing():
+    scene = rg.Scene(dimension=2, gravity=(0, -G), run={"dt": 0.01})
+    scene.add_grains(positions=[(0, 0.5)], radius=0.5)
+    scene.add_plane("floor", point=(0, 0), normal=(0, 1))
+    scene.add_plane("late", point=(0.2, 0), normal=(-1, 0), since="push")
+    scene.add_stage("wait", until=0.05)
+    scene.add_stage("push", until=0.05, gravity=(0, -3.0), friction=0.1, plane={"floor": {"velocity": (0.1, 0)}})
+    simulation = Simulation(scene)
+    simulation.run(steps=5)
+    before = pack(simulation)[1]
+    with pytest.raises(rg.StageError, match="wall 'late' cannot appear"):
+        simulation.step()
+    assert pack(simulation)[1] == before
+    assert simulation.bodies.gravity[1] == -G
+    simulation.bodies.position[0, 0] = -9.0  # out of the way
+    simulation.step()
+    assert [wall.name for wall in simulation.bodies.walls] == ["floor", "late"]
+    assert simulation.bodies.gravity[1] == -3.0

@@ -177,3 +177,27 @@ def test_grains_at_rest_do_not_hit():
     simulation.run(steps=5)
     assert measure.impacts(simulation).number == 0
     assert math.isclose(measure.impacts(simulation).power, 0.0)
+
+
+@pytest.mark.parametrize("order", [("free", "told"), ("told", "free")])
+def test_a_grain_with_prescribed_motion_strikes_as_one_without_end_of_mass(order):
+    """With the speed that the step gives it, not with that before."""
+    scene = rg.Scene(dimension=2, friction=0, run={"dt": 1e-3})
+    at = {"free": (0.0, 0.0), "told": (-0.2001, 0.0)}
+    for name in order:
+        scene.add_grains(name=name, positions=[at[name]], radius=0.1, density=100.0)
+    scene.add_motion("push", grains="told", velocity=("1 + 1000*t", 0))
+    simulation = rg.Simulation(scene)
+    simulation.step()
+    found, mass = measure.impacts(simulation), 100 * math.pi * 0.1**2
+    assert found.speed == pytest.approx([1.5], rel=1e-12)
+    assert found.energy == pytest.approx([0.5 * mass * 1.5**2], rel=1e-12)
+
+
+def test_a_turning_plate_strikes_with_the_speed_of_its_surface():
+    scene = rg.Scene(dimension=2, friction=0, run={"dt": 1e-3})
+    scene.add_grains(positions=[(0.8, 0.1005)], radius=0.1, density=100.0)
+    scene.add_plane("blade", point=(0, 0), normal=(0, 1), size=3.0, rotation=2.0)
+    simulation = rg.Simulation(scene)
+    simulation.step()
+    assert measure.impacts(simulation).speed == pytest.approx([1.6], rel=1e-12)

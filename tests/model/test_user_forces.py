@@ -262,6 +262,19 @@ def test_a_function_that_fails_on_the_way_keeps_the_state_before(tmp_path):
     assert simulation.bodies.velocity[0, 1] == pytest.approx(-0.1, rel=1e-12)
 
 
+def test_what_is_no_array_on_the_way_keeps_the_state_before(tmp_path):
+    """Also in the file: nothing of the run is lost."""
+    path, wrong = tmp_path / "run.vtkhdf", {"torque": 1.0}
+
+    def push(time, mass):
+        return (np.zeros((len(mass), 2)), wrong if time > 0.0104 else None)
+
+    simulation = rg.Simulation(falling()).add_force(push, name="push").observe(rg.TrajectoryWriter(path), every=100)
+    with pytest.raises(rg.StageError, match=r"step 11 cannot begin: torques of 'push' are \{'torque': 1.0\}; return"):
+        simulation.run(until=0.1)
+    assert rg.resume(path, functions={"force.push": push}).steps == 10
+
+
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_an_intruder_is_pulled_through_grains(dimension):
     """What others do to it is what they lose, step by step; its way is exact, and its work is in the budget."""

@@ -150,3 +150,26 @@ def test_the_unit_of_length_does_not_matter(scale):
         scaled, same = contact(a, b, scale * x, turn_a, turn_b, scale=(scale, scale), margin=0.01 * scale)
         assert same == codes
         np.testing.assert_allclose(np.sort(scaled[:, GAP]) / scale, np.sort(points[:, GAP]), atol=1e-12)
+
+
+@pytest.mark.parametrize("aside", [-1e-12, -1e-15, -1e-17, 0.0, 1e-17, 1e-15])
+@pytest.mark.parametrize("angle", [-30.0, -45.0, -80.0])
+def test_a_rod_across_a_corner_of_a_face_has_points_of_different_names(angle, aside):
+    """It is cut twice at one place: once on the way there, once on the way back."""
+    turn = Rotation.from_euler("z", angle, degrees=True)
+    way, out = turn.apply([1.0, 0.0, 0.0]), turn.apply([0.0, 1.0, 0.0])
+    for along in (0.0, 0.1, -0.23):
+        place = np.array([0.5, 0.5, 0.705]) + along * way + aside * out
+        for pair in (("cube", "capsule", place, SAME, turn), ("capsule", "cube", -place, turn, SAME)):
+            points, features = contact(*pair)
+            assert 1 <= len(points) == len(set(features))
+            assert points[:, GAP].min() == pytest.approx(0.005, abs=1e-12)
+
+
+@pytest.mark.parametrize("short", [6e-4, 8e-4, 9e-4, 1.2e-3])
+def test_a_corner_that_is_just_cut_off_leaves_points_of_different_names(short):
+    """The ends of so short a side are near the same corner, and only one of them may be called by it."""
+    centre = np.sqrt(0.5) - short / np.sqrt(2.0) - 0.5
+    place = np.array([centre / np.sqrt(2.0), centre / np.sqrt(2.0), 1.0])
+    _, features = contact("cube", "cube", place, SAME, Rotation.from_euler("z", 45.0, degrees=True))
+    assert len(features) == len(set(features))

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from support.builders import UP, Counter, column, grains, plane, prepare, triangular
 
-from rigidgrains import Bodies, DivergenceError, Simulation, StopWhenStatic, Sweeps
+import rigidgrains as rg
+from rigidgrains import Bodies, DivergenceError, Simulation, StopWhenStatic, Sweeps, measure
 from rigidgrains.solve.criteria import FixedSweeps
 
 DT = 0.01
@@ -278,3 +279,18 @@ def test_walls_without_grains():
     """Nothing to simulate is an error with a name."""
     with pytest.raises(ValueError, match="0 grains"):
         Simulation(grains(np.zeros((0, 3)), walls=[plane([0, 0, 0], UP, "floor")]), dt=DT)
+
+
+def test_a_step_that_failed_leaves_no_row_without_forces():
+    """The state before it is kept, but the forces of its contacts are gone: they would count as zero, and as ended."""
+    scene = rg.Scene(dimension=2, gravity=(0, -10), run={"dt": 1e-2})
+    scene.add_grains(positions=[(0, 0.5)], radius=0.5)
+    scene.add_plane("floor", point=(0, 0), normal=(0, 1), displacement=(0, "0*sqrt(0.075 - t)"))
+    lifetimes, history = measure.ContactLifetimes(), rg.History()
+    record = rg.Measure(contacts=lifetimes)
+    simulation = rg.Simulation(scene).observe(history, every=5).observe(record, every=5)
+    with pytest.raises(rg.StageError, match="step 8 cannot begin"):
+        simulation.run(steps=50)
+    assert simulation.steps == 7
+    assert history["step"].tolist() == record["step"].tolist() == [5]
+    assert record["contacts.ended"].tolist() == [0]

@@ -363,3 +363,18 @@ def test_a_solver_is_kept_by_names(solver):
         del part["version"]
         part["class"] = f"some.where.{name}"
     assert words_of(decode(by_place)) == words
+
+
+def test_a_run_goes_on_from_a_step_that_lent_rows_to_a_turning_wall(tmp_path):
+    """Each contact of such a wall has a row of motion; those of the first contact came within the step."""
+    path = tmp_path / "run.vtkhdf"
+    scene = rg.Scene(dimension=2, gravity=(0, -10), run={"dt": 1e-3})
+    scene.add_grains(positions=[(1, 0.5)], radius=0.5)
+    scene.add_plane("ramp", point=(0, 0), normal=(0, 1), rotation=0.1)
+    simulation = rg.Simulation(scene).observe(rg.TrajectoryWriter(path), every=100)
+    simulation.run(steps=1)
+    assert len(simulation.motion_before) < len(simulation.bodies.motion)
+    resumed = rg.resume(path)
+    for run in (simulation, resumed):
+        run.step()
+    assert simulation.bodies.motion.tobytes() == resumed.bodies.motion.tobytes()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,8 +41,14 @@ class Events:
     def take_place(
         self, bodies: Bodies, neighbours: Neighbours, contacts: Contacts, time: float, dt: float
     ) -> Neighbours:
-        """Let come and go what is due in the step that begins; bodies and contacts are renumbered, and so the lists."""
+        """Let come and go what is due in the step that begins; bodies and contacts are renumbered, and so the lists.
+
+        Where anything cannot come, StageError is raised and all is as it was.
+        """
         now = time + NOW * dt
+        if self.stages is not None and (due := self.stages.due) is not None:
+            for wall in filter(due.change.arrives, bodies.all_walls):
+                _arrival(wall, bodies, time, waits=True)  # before the stage changes anything
         begun = None if self.stages is None else self.stages.enter(bodies, [*self.inflows, *self.outlets], time)
         present = [wall for wall in bodies.all_walls if wall.is_there(now)]
         walls = None if _same(present, bodies.walls) else present
@@ -50,8 +57,16 @@ class Events:
             waited = [begun is not None and begun.arrives(wall) for wall in new]
             for wall, arrived in zip(new, [_arrival(wall, bodies, time, waits) for wall, waits in zip(new, waited)]):
                 wall.shape, wall.drive = arrived.shape, arrived.drive
-        stays = self._let_out(bodies, now)
-        coming = self._let_in(bodies, stays, now)
+        streams: list[Inflow | Outlet] = [*self.inflows, *self.outlets]
+        kept, next_id = [_remembered(one) for one in streams], self.next_id
+        try:
+            stays = self._let_out(bodies, now)
+            coming = self._let_in(bodies, stays, now)
+        except StageError:
+            for put_back in kept:
+                put_back()
+            self.next_id = next_id
+            raise
         if walls is not None or coming or not stays.all():
             crowd = Crowd.joined(coming) if coming else None
             leaving = np.flatnonzero(~stays)
@@ -132,6 +147,19 @@ def _arrival(wall: Wall, bodies: Bodies, time: float, waits: bool) -> Wall:
             " at another time (since), at another place, or move it in by a velocity or displacement"
         )
     return arrived
+
+
+def _remembered(stream: Inflow | Outlet) -> Callable[[], None]:
+    """What puts a stream back to what it is now."""
+    own = {name: value.copy() if isinstance(value, list) else value for name, value in vars(stream).items()}
+    drawn = stream.rng.bit_generator.state if isinstance(stream, Inflow) else {}
+
+    def put_back() -> None:
+        vars(stream).update(own)
+        if isinstance(stream, Inflow):
+            stream.rng.bit_generator.state = drawn
+
+    return put_back
 
 
 def _same(some: list[Wall], others: list[Wall]) -> bool:

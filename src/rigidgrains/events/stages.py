@@ -141,9 +141,15 @@ class Stages:
                 moved.setdefault(name, []).append(control)
         return moved
 
+    @property
+    def due(self) -> Stage | None:
+        """The stage that begins with the step to come; None if one is under way, or all are over."""
+        waits = self.over or (self.number >= 0 and not self.ended)
+        return None if waits else self.stages[self.number + 1]
+
     def enter(self, bodies: Bodies, streams: list[Any], time: float) -> Change | None:
         """Begin the next stage, as a step begins that comes after the end of one; what it has changed."""
-        if self.over or (self.number >= 0 and not self.ended):
+        if self.due is None:
             return None
         self.number, self.begun, self.ended = self.number + 1, time, False
         self.quiet, self.armed = math.nan, False

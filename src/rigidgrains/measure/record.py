@@ -49,8 +49,11 @@ class Measure(Observer):
         self.add(of(simulation))
 
     def finish(self, simulation: Simulation) -> None:
-        """The last step is always recorded, unless it is only an interruption: a run that goes on has no such row."""
-        if simulation.tally.stopped == INTERRUPTED:
+        """The last step is always recorded, unless it is only an interruption: a run that goes on has no such row.
+
+        After a step that failed the one before has lost its contacts: they would seem to have ended.
+        """
+        if simulation.tally.stopped == INTERRUPTED or not simulation.whole:
             return
         if simulation.steps and (not len(self) or self._columns["step"][-1] != simulation.steps):
             self.look(simulation)

@@ -120,8 +120,7 @@ def _put(owner: Any, key: str, wall: Any, given: Any) -> None:
     elif isinstance(owner, (Cell, CellControl)):
         owner.functions[key] = read_time_function(given)
     elif isinstance(owner, UserForce):
-        owner.function = given
-        owner.__post_init__()
+        owner.take(given)
     elif isinstance(owner, Spring) or key in ("load_function", "stress"):
         setattr(owner, key, read_time_function(given))
     elif isinstance(given, (tuple, list, np.ndarray)):

@@ -71,6 +71,11 @@ class UserForce:
         if self.function is not None:
             self._wanted = tuple(_arguments(self.function, self.name))
 
+    def take(self, function: Callable[..., Any]) -> None:
+        """The function, which no file keeps."""
+        self.function = function
+        self.__post_init__()
+
     def on(self, bodies: Bodies, time: float, dt: float) -> tuple[slice, Array, Array | None]:
         """Rows of the grains, forces (m, 3) N and torques (m, 3) N m, if there are any, at the beginning of a step."""
         assert self.function is not None

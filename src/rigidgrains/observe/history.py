@@ -47,8 +47,11 @@ class History(Observer):
         self.by_momentum = math.isfinite(simulation.last_solve.momentum_error)
 
     def finish(self, simulation: Simulation) -> None:
-        """The last step is always recorded, unless it is only an interruption: a run that goes on has no such row."""
-        if simulation.tally.stopped == INTERRUPTED:
+        """The last step is always recorded, unless it is only an interruption: a run that goes on has no such row.
+
+        After a step that failed the one before has lost its forces, and no figures could be told.
+        """
+        if simulation.tally.stopped == INTERRUPTED or not simulation.whole:
             return
         if simulation.steps and (not self.rows or self.rows[-1][0] != simulation.steps):
             self.look(simulation)

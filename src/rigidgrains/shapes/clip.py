@@ -170,14 +170,15 @@ def merge_corners(count, ref, count_a, count_b, size, work):
         for m in range(k):
             square = max(square, _apart(polygon, m, k))
         nearest = k if polygon[0, k, LIFT] < polygon[0, nearest, LIFT] else nearest
-    near, level = TWIN * TWIN * square, polygon[0, nearest, LIFT] + LEVEL * size
+    graze = GRAZE * size  # what lies across a corner leaves nothing but twins, which measure nothing
+    near, level = max(TWIN * TWIN * square, graze * graze), polygon[0, nearest, LIFT] + LEVEL * size
     count = _drop_flat(_drop_twins(count, near, nearest, level, work), FLAT * square, level, work)
     for k in range(count):
         code_a, code_b = label[0, k] // FEATURE, label[0, k] % FEATURE
         high_a = polygon[0, k, H] - (polygon[0, k, LIFT] if ref == A else 0.0)
         high_b = polygon[0, k, H] + (polygon[0, k, LIFT] if ref == B else 0.0)
-        code_a = _vertex_at(A, count_a, code_a, polygon[0, k, S], polygon[0, k, T], high_a, near, work)
-        code_b = _vertex_at(B, count_b, code_b, polygon[0, k, S], polygon[0, k, T], high_b, near, work)
+        code_a = _vertex_at(A, count_a, code_a, polygon[0, k, S], polygon[0, k, T], high_a, 0.25 * near, work)
+        code_b = _vertex_at(B, count_b, code_b, polygon[0, k, S], polygon[0, k, T], high_b, 0.25 * near, work)
         label[0, k] = pack(code_a, code_b)
     return count
 

@@ -21,7 +21,8 @@ def inertial_number(bodies: Bodies, contacts: Contacts) -> float:
     """v t_i/d of the fastest body, t_i the inertial time; infinite where no contact carries a force.
 
     Grains count that carry a force or are pulled by one, with the speed of their surface by spin, and so do pistons and
-    the strain rate of a cell times d. Grains that float in a cage without gravity do not.
+    the strain rate of a cell times d. Grains that float in a cage without gravity do not, nor those that move as
+    prescribed.
     """
     time = inertial_time(bodies, contacts)
     if not math.isfinite(time):
@@ -30,7 +31,9 @@ def inertial_number(bodies: Bodies, contacts: Contacts) -> float:
     counts = np.zeros(len(motion), np.bool_)
     pressed = contacts.pairs[contacts.forces[:, R_N] > 0.0]
     counts[pressed[pressed < n]] = True
-    counts[:n] |= bool(bodies.gravity.any()) or len(bodies.external_force) > 0
+    counts[:n] |= bool(bodies.gravity.any()) or len(bodies.applied_force) > 0
+    for guide in bodies.guides:
+        counts[guide.rows(bodies)] = False
     counts[n : n + len(bodies.walls)] = [wall.guided for wall in bodies.walls]
     some = motion[counts]
     speeds = np.linalg.norm(some[:, V], axis=1), np.linalg.norm(some[:, S], axis=1)

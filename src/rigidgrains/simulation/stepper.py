@@ -145,6 +145,9 @@ class Stepper:
         except ValueError as problem:
             self._go_back()
             raise StageError(f"step {self.steps + 1} cannot begin: {problem}") from problem.__cause__
+        except Exception:
+            self._go_back()
+            raise
 
     def _find_forces(self) -> SolveReport:
         """3 to 7. Neighbour lists, the time step if it is to be chosen, contacts and their forces."""

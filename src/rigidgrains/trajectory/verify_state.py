@@ -20,7 +20,7 @@ FINITE = ("gravity", "motion_before", "reference")
 STATE: dict[str, tuple[str, Shape]] = {
     "gravity": ("f", (3,)),
     "friction": ("f", TABLE),
-    "motion_before": ("f", ("b", "x")),
+    "motion_before": ("f", ("before", "x")),
     "step_sizes": ("f", ("s",)),
     "skin": ("f", ("m",)),
     "reference": ("f", ("m", 3)),
@@ -73,8 +73,10 @@ def state(arrays: dict[str, Array], text: str) -> None:
     if (slowest := arrays["motion"][:n, INV_SPIN].min(initial=0.0)) < 0.0:  # 0 for a grain that cannot turn
         raise Mismatch(f"mobility of turning goes down to {slowest:g}, and should not be negative")
     _none_or_all("skin", arrays["skin"], n)
-    if sizes["b"] < n + len(_present(words)) or sizes["x"] < 6:
-        raise Mismatch(f"motion has {sizes['b']} rows for {n} grains and {len(_present(words))} walls")
+    least = n + len(_present(words))
+    if not least <= sizes["before"] <= sizes["b"] or sizes["x"] < 6:  # rows may have been lent within the last step
+        told = f"motion has {sizes['b']} rows, {sizes['before']} before the step"
+        raise Mismatch(f"{told}, for {n} grains and {least - n} walls")
     within("material", arrays["material"], sizes["k"])
     if "shape" in arrays:
         within("shape", arrays["shape"], len(words.get("shapes") or ()))
