@@ -63,7 +63,7 @@ def facet_points(bodies: Bodies, w: int, listed: Index, spin: Array, dt: float, 
         return None
     facing = _face(bodies, wall.shape, grains, bodies.position, bodies.orientation, reach.of(grains))
     owner, found = grains[facing.grain], facing.found
-    n, gap = found[:, FOUND_N].copy(), found[:, FOUND_GAP].copy()
+    n, gap = found[:, FOUND_N], found[:, FOUND_GAP]
     lever = found[:, FOUND_POINT] - 0.5 * gap[:, None] * n
     velocity = wall.surface_velocity(
         bodies.motion[bodies.count + w, V].copy(), bodies.position[owner] + lever + gap[:, None] * n
@@ -71,7 +71,10 @@ def facet_points(bodies: Bodies, w: int, listed: Index, spin: Array, dt: float, 
     passing = velocity - bodies.velocity[owner] - np.cross(spin[owner], lever)
     closing = [np.einsum("pa,pa->p", np.cross(turn, n), passing) for turn in (spin[owner], turning_of(wall))]
     sink = dt**2 * np.minimum(np.minimum(found[:, WITH_0] * closing[0], found[:, WITH_1] * closing[1]), 0.0)
-    return WallPoints(owner, facing.feature, lever, np.zeros(len(owner)), gap, n, velocity, sink)
+    points = WallPoints.room(1, len(owner))
+    points.start[1], points.owner, points.feature = len(owner), owner, facing.feature
+    points.rows[:] = np.column_stack([lever, np.zeros(len(owner)), gap, n, velocity, sink])
+    return points
 
 
 def turning_of(wall: Wall) -> Array:
