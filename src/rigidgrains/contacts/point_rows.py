@@ -1,4 +1,4 @@
-"""The loops that fill contact rows of grains of any shape from points: bodies, normal, gap, friction, where they are."""
+"""The loops that fill contact rows of grains of any shape from points: bodies, normal, gap, friction, place."""
 
 from __future__ import annotations
 

@@ -99,10 +99,8 @@ class ShapedContacts(Contacts):
         self._pairs, self._geometry, self.levers, self.lever = pairs, geometry, levers, point
         self._image, self.feature = image, feature
 
-    def _bodies_of_walls(
-        self, bodies: Bodies, near: WallPoints
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-        """The first motion row and the material of each wall; whether it turns, and every contact has a row of its own."""
+    def _bodies_of_walls(self, bodies: Bodies, near: WallPoints) -> tuple[NDArray[Any], ...]:
+        """First motion row and material of each wall; whether it turns: then every contact has a row of its own."""
         walls = bodies.walls
         body, material, turning = (np.empty(len(walls), kind) for kind in (np.int64, np.int64, np.bool_))
         for w, wall in enumerate(walls):

@@ -24,8 +24,9 @@ from .facet_points import facet_points, facet_speeds, missed_facet, sided_grains
 from .neighbours import Neighbours
 from .point_colours import by_colour
 from .point_columns import FOUND_GAP
-from .search import Placed, Reach, matched, search
-from .wall_points import WallPoints, by_number, choose, meets_wall, near_walls, raise_towards
+from .search import Placed, Reach, search
+from .wall_point_loops import meets_wall, raise_towards
+from .wall_points import WallPoints, by_number, choose, near_walls
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
@@ -114,15 +115,15 @@ def missed_pairs(bodies: Bodies, neighbours: Neighbours, dt: float, candidates: 
 
 def present_gaps(bodies: Bodies, pairs: Index, image: NDArray[np.int8], feature: NDArray[np.int64]) -> Array:
     """(p,) m, gaps of contact points of grains where these are now; 0 for those that have gone or do not overlap."""
-    if not len(pairs):
-        return np.zeros(0)
-    keys = np.stack([pairs[:, 0], pairs[:, 1], image], axis=1).astype(np.int64)
-    listed = np.unique(keys, axis=0)
-    start = np.searchsorted(listed[:, 0], np.arange(bodies.count + 1)).astype(np.int32)
-    partner, at = listed[:, 1].astype(np.int32), listed[:, 2].astype(np.int8)
-    now, images, found, features = search(Placed.of(bodies), start, partner, at, Reach.none(bodies.count))
-    names = *now.T.astype(np.int64), images.astype(np.int64), features
-    return matched(names, np.minimum(found[:, FOUND_GAP], 0.0), (*keys.T, feature))
+    n, count, gap = bodies.count, len(pairs), np.zeros(len(pairs))
+    if not count:
+        return gap
+    start, partner, at = np.empty(n + 1, np.int32), np.empty(count, np.int32), np.empty(count, np.int8)
+    rows, order = np.empty(n + 1, np.int64), np.empty(count, np.int64)
+    listed = list_pairs(n, pairs, image, rows, order, start, partner, at)
+    found = search(Placed.of(bodies), start, partner[:listed], at[:listed], Reach.none(n))
+    match_points(pairs, image, feature, rows, order, *found, gap)
+    return gap
 
 
 def _meets(
@@ -166,6 +167,46 @@ def _relative_speeds(bodies: Bodies, neighbours: Neighbours, near: WallPoints, s
 def _jutting(bodies: Bodies) -> list[int]:
     """Walls that sides and faces of grains can meet, see facet_points.py."""
     return [w for w, wall in enumerate(bodies.walls) if not wall.shape.convex]
+
+
+@kernel
+def list_pairs(grains, pairs, image, rows, order, start, partner, at):
+    """Pairs of points, in any order, as lists of partners of each grain, each of them once; how many there are.
+
+    rows, order : take where the points of grain i are, order[rows[i]:rows[i + 1]]
+    """
+    for i in range(grains + 1):
+        rows[i] = 0
+    for p in range(len(pairs)):
+        rows[pairs[p, 0] + 1] += 1
+    for i in range(grains):
+        rows[i + 1] += rows[i]
+    place, count = rows[:grains].copy(), 0
+    for p in range(len(pairs)):
+        order[place[pairs[p, 0]]] = p
+        place[pairs[p, 0]] += 1
+    start[0] = 0
+    for i in range(grains):
+        for k in range(rows[i], rows[i + 1]):
+            p, known = order[k], False
+            for m in range(start[i], count):
+                known = known or (partner[m] == pairs[p, 1] and at[m] == image[p])
+            if not known:
+                partner[count], at[count] = pairs[p, 1], image[p]
+                count += 1
+        start[i + 1] = count
+    return count
+
+
+@kernel
+def match_points(pairs, image, feature, rows, order, now, images, found, features, gap):
+    """Gaps of the points that are found again and overlap: those of the same grains, image and feature."""
+    for q in range(len(now)):
+        i = now[q, 0]
+        for k in range(rows[i], rows[i + 1]):
+            p = order[k]
+            if pairs[p, 1] == now[q, 1] and image[p] == images[q] and feature[p] == features[q]:
+                gap[p] = min(found[q, FOUND_GAP], 0.0)
 
 
 @kernel

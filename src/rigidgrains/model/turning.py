@@ -63,18 +63,19 @@ def turned_back(bodies: Bodies) -> Array:
     return motion
 
 
-def turning(bodies: Bodies, motion: Array, matrices: Array | None = None) -> Array:
-    """(n,) m/s, speed of the farthest point of each grain by its spin, from rows with s; 0 for round ones.
+def turning_speeds(bodies: Bodies, *motions: Array) -> list[Array]:
+    """(n,) m/s, for each table of rows with s the speed of the farthest point of each grain by its spin.
 
-    (0,) where all grains are round. matrices : (n, 3, 3) B, where they are known
+    0 for round ones; (0,) where all grains are round.
     """
     if bodies.catalogue is None:
-        return np.zeros(0)
-    return spins_and_turning(bodies, motion, spin_matrices(bodies) if matrices is None else matrices)[1]
+        return [np.zeros(0) for _ in motions]
+    matrices = spin_matrices(bodies)
+    return [spins_and_turning(bodies, motion, matrices)[1] for motion in motions]
 
 
 def spins_and_turning(bodies: Bodies, motion: Array, matrices: Array) -> tuple[Array, Array]:
-    """(n, 3) rad/s, w = B s, and what `turning` says; matrices : (n, 3, 3) B of each grain."""
+    """(n, 3) rad/s, w = B s, and what `turning_speeds` says; matrices : (n, 3, 3) B of each grain."""
     catalogue, n = bodies.catalogue, bodies.count
     assert catalogue is not None
     spin, speed = np.empty((n, 3)), np.empty(n)
