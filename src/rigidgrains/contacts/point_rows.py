@@ -23,7 +23,7 @@ from ..runtime.compiled import kernel, law
 
 @kernel
 def fill_points(
-    first, last, found_pairs, found_image, found_feature, found, shifts, position, spin, motion, material, friction,
+    first, last, pair, found_image, found_feature, found, shifts, position, spin, motion, material, friction,
     part, left, dt, pairs, image, feature, geometry, point, other,
 ):  # fmt: skip
     """Contact rows of some points of two grains.
@@ -32,7 +32,7 @@ def fill_points(
     other : (c, 3) the same of body 1
     """
     for c in range(first, last):
-        i, j, at, g = found_pairs[c, 0], found_pairs[c, 1], found_image[c], found[c, FOUND_GAP]
+        i, j, at, g = pair[c, 0], pair[c, 1], found_image[c], found[c, FOUND_GAP]
         pairs[c, 0], pairs[c, 1], image[c], feature[c] = i, j, at, found_feature[c]
         for a in range(3):
             n, away = found[c, FOUND_N_X + a], position[j, a] - position[i, a] + shifts[at, a]

@@ -67,7 +67,7 @@ class ShapedContacts(Contacts):
         """Where rows stand by their body 0, and what tells them apart: bodies, features, levers."""
         n, body = bodies.count, np.empty((self.count, 2), np.int32)
         start, order = np.empty(n + 1, np.int64), np.empty(self.count, np.int64)
-        ends = np.array([[rows.start, rows.stop] for rows in self.wall_rows], np.int64).reshape(-1, 2)
+        ends = np.array([end for rows in self.wall_rows for end in (rows.start, rows.stop)], np.int64)
         rows_of_grains(n, self.pairs, ends, body, start, order)
         return start, order, body, self.feature, self.lever
 

@@ -71,6 +71,8 @@ def sort_points(
         own = colour[p] * numbers + number[p]
         c = place[own]
         place[own] += 1
-        to_pairs[c, 0], to_pairs[c, 1], to_images[c], to_features[c] = pairs[p, 0], pairs[p, 1], images[p], features[p]
+        to_images[c], to_features[c] = images[p], features[p]
+        for a in range(2):
+            to_pairs[c, a] = pairs[p, a]
         for a in range(FOUND):
             to_found[c, a] = found[p, a]

@@ -199,13 +199,16 @@ def list_pairs(grains, pairs, image, rows, order, start, partner, at):
 
 
 @kernel
-def match_points(pairs, image, feature, rows, order, now, images, found, features, gap):
-    """Gaps of the points that are found again and overlap: those of the same grains, image and feature."""
-    for q in range(len(now)):
-        i = now[q, 0]
+def match_points(pairs, image, feature, rows, order, pair, images, found, features, gap):
+    """Gaps of the points that are found again and overlap: those of the same grains, image and feature.
+
+    rows, order : as `list_pairs` leaves them; pair, images, found, features : what a search has found now
+    """
+    for q in range(len(pair)):
+        i = pair[q, 0]
         for k in range(rows[i], rows[i + 1]):
             p = order[k]
-            if pairs[p, 1] == now[q, 1] and image[p] == images[q] and feature[p] == features[q]:
+            if pairs[p, 1] == pair[q, 1] and image[p] == images[q] and feature[p] == features[q]:
                 gap[p] = min(found[q, FOUND_GAP], 0.0)
 
 

@@ -26,15 +26,15 @@ def count_vertices(begin, grains, juts, sided, shape, part_start, vertex_start, 
 @kernel
 def place_vertices(
     begin, grains, juts, sided, shape, part_start, vertex_start, vertices, rounding, scale, position, orientation,
-    walls, planes, owner, feature, rows,
+    walls, point, normal, owner, feature, rows,
 ):  # fmt: skip
     """Turned and scaled vertices of the grains near each wall, the rounding of their parts, gaps at planes.
 
-    walls : rows of motion; planes : (walls, 6) point and normal, zeros for other walls
+    walls : rows of motion; point, normal : (walls, 3) of planes, zeros for other walls
     """
     row = 0
     for w in range(juts.size):
-        n_x, n_y, n_z = planes[w, 3 + X], planes[w, 3 + Y], planes[w, 3 + Z]
+        n_x, n_y, n_z = normal[w, X], normal[w, Y], normal[w, Z]
         for g in range(begin[w], begin[w + 1]):
             i = grains[g]
             if juts[w] and sided[shape[i]]:
@@ -45,11 +45,11 @@ def place_vertices(
                     x, y, z = vertices[v, X], vertices[v, Y], vertices[v, Z]
                     for a in range(3):
                         rows[row, AT_X + a] = scale[i] * (turn[a][X] * x + turn[a][Y] * y + turn[a][Z] * z)
-                        rows[row, AT_N_X + a] = -planes[w, 3 + a]
+                        rows[row, AT_N_X + a] = -normal[w, a]
                         rows[row, AT_V_X + a] = walls[w, V_X + a] if len(walls) else 0.0
-                    x = position[i, X] + rows[row, AT_X] - planes[w, X]
-                    y = position[i, Y] + rows[row, AT_Y] - planes[w, Y]
-                    z = position[i, Z] + rows[row, AT_Z] - planes[w, Z]
+                    x = position[i, X] + rows[row, AT_X] - point[w, X]
+                    y = position[i, Y] + rows[row, AT_Y] - point[w, Y]
+                    z = position[i, Z] + rows[row, AT_Z] - point[w, Z]
                     rows[row, AT_RADIUS] = scale[i] * rounding[part]
                     rows[row, AT_GAP] = x * n_x + y * n_y + z * n_z - rows[row, AT_RADIUS]
                     rows[row, AT_SINK] = 0.0

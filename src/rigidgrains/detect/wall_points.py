@@ -171,14 +171,14 @@ def _vertices(
     start = np.zeros(walls + 1, np.int64)
     which = begin, grains, juts, bodies.catalogue.sided, bodies.shape, table.part_start, table.vertex_start
     count = int(count_vertices(*which, start))
-    near, flat = WallPoints.room(0, count), np.zeros((walls, 6))
-    near.start = start
+    near = WallPoints.room(0, count)
+    near.start, point, normal = start, np.zeros((walls, 3)), np.zeros((walls, 3))
     for w, plane in enumerate(planes):
         if plane is not None:
-            flat[w, :3], flat[w, 3:] = plane.point, plane.normal
+            point[w], normal[w] = plane.point, plane.normal
     place_vertices(
         *which, table.vertices, table.radius, bodies.radius, bodies.position, quaternions(bodies),
-        bodies.motion[bodies.count :], flat, near.owner, near.feature, near.rows,
+        bodies.motion[bodies.count :], point, normal, near.owner, near.feature, near.rows,
     )  # fmt: skip
     return near
 
