@@ -10,7 +10,7 @@ from rigidgrains.contacts.contacts import removed_part
 from rigidgrains.contacts.shaped import ShapedContacts
 from rigidgrains.detect.neighbours import Neighbours
 from rigidgrains.detect.points import find_candidates
-from rigidgrains.model.columns import S
+from rigidgrains.model.columns import S, V
 
 
 def gathered(bodies, dt, gap="g_pos", slack=0.0, coloured=False):
@@ -78,9 +78,10 @@ def test_a_point_that_glides_along_a_side_that_turns_sinks_in(dimension, turning
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_points_at_a_turning_wall_have_elements_of_their_own(dimension):
     bodies = drum(dimension)
-    bodies.position[:, 1] -= 0.05
-    contacts, points = gathered(bodies, 1e-2, coloured=True)
+    bodies.motion[:2, V] = [0.0, -3.0, 0.0]  # so fast that all corners below are within reach
+    contacts, points = gathered(bodies, 0.1, coloured=True)
     rows = contacts.wall_rows[0]
+    assert rows.stop - rows.start > 2
     body = contacts.pairs[rows, 1]
     np.testing.assert_array_equal(body, bodies.rows + np.arange(rows.stop - rows.start))
     at = (
