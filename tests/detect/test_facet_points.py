@@ -16,8 +16,10 @@ from rigidgrains.certificate.facets import cores_at, parts_of
 from rigidgrains.certificate.grains import WITHIN
 from rigidgrains.certificate.points import cores_of
 from rigidgrains.certificate.state import State
-from rigidgrains.detect.facet_points import facet_points, wall_gaps
+from rigidgrains.detect.facet_points import facet_points, facet_speeds, wall_gaps
+from rigidgrains.detect.point_columns import AT_LEVER, AT_SINK, AT_V
 from rigidgrains.detect.search import Reach
+from rigidgrains.model.columns import V
 from rigidgrains.model.shapes import Cone, Cylinder, Plate
 from rigidgrains.model.walls import Drive, Wall
 from rigidgrains.shapes import build
@@ -180,3 +182,35 @@ def test_nothing_is_felt_at_edges_between_facets():
     assert bodies.velocity[0, 0] == pytest.approx(1.0, abs=1e-9)
     assert simulation.contacts.count >= 2
     assert float(overlaps(bodies, simulation.contacts).max(initial=0.0)) < 1e-6
+
+
+@pytest.mark.parametrize(("dimension", "name"), [(2, "rod"), (3, "rod")])
+def test_points_at_a_wall_that_turns_move_and_sink_in_as_its_surface_does(dimension, name):
+    """A point that glides along a side that turns sinks in by (w x n) . V dt^2: a side of the grain, or a facet."""
+    surface = SURFACES[dimension][name]
+    bodies, dt, turn = scattered(surface, dimension), 0.01, np.array([0.0, 0.0, 1.3])
+    n = bodies.count
+    rng, flat = np.random.default_rng(2), np.array([1.0, 1.0, dimension - 2.0])
+    bodies.walls[0].drive.spin = turn
+    bodies.walls[0].drive.about = np.array([0.2, 0.1, 0.0])  # not its axis: it does not turn in itself
+    bodies.motion[:n, V] = rng.normal(size=(n, 3)) * flat
+    bodies.motion[n, V] = np.array([0.3, -0.2, 0.1]) * flat
+    spin = rng.normal(size=(n, 3)) * (1.0 if dimension == 3 else np.array([0.0, 0.0, 1.0]))
+    grains = np.flatnonzero(bodies.catalogue.sided[bodies.shape]).astype(np.int32)
+
+    def surface_velocity(points):
+        return bodies.motion[n, V] + np.cross(turn, points - bodies.walls[0].drive.about)
+
+    wanted = np.linalg.norm(bodies.velocity[grains] - surface_velocity(bodies.position[grains]), axis=1)
+    np.testing.assert_allclose(facet_speeds(bodies, 0, grains), wanted + 1.3 * bodies.bound[grains], rtol=1e-12)
+    found = facet_points(bodies, 0, np.arange(n, dtype=np.int32), spin, dt, Reach(np.full(n, 0.3), np.zeros(n), 0, 1))
+    lever, normal = found.rows[:, AT_LEVER], found.normal
+    at = bodies.position[found.owner] + lever + found.gap[:, None] * normal
+    np.testing.assert_allclose(found.rows[:, AT_V], surface_velocity(at), atol=1e-13)
+    passing = surface_velocity(at) - bodies.velocity[found.owner] - np.cross(spin[found.owner], lever)
+    own, other = (dt**2 * (np.cross(w, normal) * passing).sum(axis=1) for w in (spin[found.owner], turn))
+    sink = found.rows[:, AT_SINK]
+    assert (sink <= 0.0).all()
+    assert (sink < 0.0).sum() > 2
+    either = np.isclose(sink, own, rtol=1e-9, atol=0.0) | np.isclose(sink, other, rtol=1e-9, atol=0.0)
+    assert (either | (sink == 0.0)).all()

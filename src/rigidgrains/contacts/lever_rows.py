@@ -192,12 +192,19 @@ def match_rows(first, last, pairs, feature, lever, start, order, old_pairs, old_
 
 
 @kernel
-def rows_of_grains(grains, pairs, start, order):
-    """Rows by their body 0: those of grain i at order[start[i]:start[i + 1]]."""
+def rows_of_grains(grains, pairs, ends, pair, start, order):
+    """Rows by their body 0: those of grain i at order[start[i]:start[i + 1]].
+
+    ends : (2 walls,) where the rows of each begin and end; pair : (c, 2) takes grains, and walls in place of elements
+    """
     for i in range(grains + 1):
         start[i] = 0
     for c in range(len(pairs)):
+        pair[c, 0], pair[c, 1] = pairs[c, 0], pairs[c, 1]
         start[pairs[c, 0] + 1] += 1
+    for w in range(len(ends) // 2):
+        for c in range(ends[2 * w], ends[2 * w + 1]):
+            pair[c, 1] = grains + w
     for i in range(grains):
         start[i + 1] += start[i]
     place = start[:grains].copy()

@@ -18,21 +18,17 @@ from ..model.shapes import Shape as Surface
 from ..model.shapes.facets import AROUND, SIDES, Facets
 from ..model.turning import turned_by
 from ..model.walls import Wall
-from ..runtime.compiled import kernel
 from ..shapes.catalogue import Catalogue
 from ..shapes.core import FLAT, Shape
 from ..shapes.poses import quaternions_of
 from ..shapes.table import ShapeTable, make_table
-from .point_columns import FOUND_GAP, FOUND_N, FOUND_N_X, FOUND_POINT, FOUND_X, PARTS, WITH_0, WITH_1, WITHIN
+from .facet_loops import FLUSH, fill_facet_rows, find_facet_speeds, mark_twins
+from .point_columns import FOUND_GAP, FOUND_N, PARTS, WITHIN
 from .search import Placed, Reach, matched, search
 from .wall_points import WallPoints, balls_of
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
-
-FLUSH = 1e-9  # cosine below which a direction does not point into a facet
-SAME_WAY = 1e-4  # of normals of two facets that tell the same
-SAME_PLACE = 1e-6  # of the grain's size, the same of places
 
 
 @dataclass
@@ -62,16 +58,13 @@ def facet_points(bodies: Bodies, w: int, listed: Index, spin: Array, dt: float, 
     if not len(grains):
         return None
     facing = _face(bodies, wall.shape, grains, bodies.position, bodies.orientation, reach.of(grains))
-    owner, found = grains[facing.grain], facing.found
-    n, gap = found[:, FOUND_N].copy(), found[:, FOUND_GAP].copy()
-    lever = found[:, FOUND_POINT] - 0.5 * gap[:, None] * n
-    velocity = wall.surface_velocity(
-        bodies.motion[bodies.count + w, V].copy(), bodies.position[owner] + lever + gap[:, None] * n
-    )
-    passing = velocity - bodies.velocity[owner] - np.cross(spin[owner], lever)
-    closing = [np.einsum("pa,pa->p", np.cross(turn, n), passing) for turn in (spin[owner], turning_of(wall))]
-    sink = dt**2 * np.minimum(np.minimum(found[:, WITH_0] * closing[0], found[:, WITH_1] * closing[1]), 0.0)
-    return WallPoints(owner, facing.feature, lever, np.zeros(len(owner)), gap, n, velocity, sink)
+    points = WallPoints.room(1, len(facing.grain))
+    points.start[1], points.owner, points.feature = len(facing.grain), grains[facing.grain], facing.feature
+    fill_facet_rows(
+        points.owner, facing.found, *_motion_of(bodies, w), turning_of(wall), bodies.motion, bodies.position, spin, dt,
+        points.rows,
+    )  # fmt: skip
+    return points
 
 
 def turning_of(wall: Wall) -> Array:
@@ -82,10 +75,15 @@ def turning_of(wall: Wall) -> Array:
 
 def facet_speeds(bodies: Bodies, w: int, grains: Index) -> Array:
     """(m,) m/s, at most, of the centres of some grains relative to what a wall has near them."""
+    speed = np.empty(len(grains))
+    find_facet_speeds(grains, *_motion_of(bodies, w), bodies.motion, bodies.position, bodies.bound, speed)
+    return speed
+
+
+def _motion_of(bodies: Bodies, w: int) -> tuple[int, Array, Array]:
+    """The motion row of a wall, its spin (rad/s) and a point about which it turns."""
     wall = bodies.walls[w]
-    surface = wall.surface_velocity(bodies.motion[bodies.count + w, V].copy(), bodies.position[grains])
-    speed = np.linalg.norm(bodies.velocity[grains] - surface, axis=1)
-    return np.asarray(speed + np.linalg.norm(wall.drive.spin) * bodies.bound[grains])
+    return bodies.count + w, wall.drive.spin, wall.shape.point if wall.drive.about is None else wall.drive.about
 
 
 def missed_facet(
@@ -225,24 +223,3 @@ def _without_twins(facing: Facing, normals: Array, scale: Array) -> Facing:
     lean = np.abs(np.einsum("pa,pa->p", found[:, FOUND_N], normals[facet]))
     mark_twins(facing.grain, parts // PARTS, facet, lean, found, scale, keep)
     return Facing(facing.grain[keep], found[keep], facing.feature[keep])
-
-
-@kernel
-def mark_twins(grain, own, facet, lean, found, scale, keep):
-    """Mark points, in the order of grains, that another one makes needless."""
-    begin = 0
-    for p in range(len(grain)):
-        if grain[p] != grain[begin]:
-            begin = p
-        near = SAME_PLACE * scale[grain[p]]
-        for q in range(begin, p):
-            if not (keep[p] and keep[q]) or own[p] != own[q] or facet[p] == facet[q]:
-                continue
-            apart, turned = 0.0, 0.0
-            for c in range(3):
-                apart = max(apart, abs(found[p, FOUND_X + c] - found[q, FOUND_X + c]))
-                turned = max(turned, abs(found[p, FOUND_N_X + c] - found[q, FOUND_N_X + c]))
-            if apart > near or turned > SAME_WAY:
-                continue
-            worse = lean[q] < lean[p] - FLUSH or (lean[q] <= lean[p] + FLUSH and facet[q] > facet[p])
-            keep[q if worse else p] = False

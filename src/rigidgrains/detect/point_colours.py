@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from ..runtime.compiled import kernel
 from .colours import COLOURS, HUB, first_free
-
-Index = NDArray[np.int32]
+from .point_columns import FOUND
+from .search import Tables
 
 
 @kernel
@@ -42,21 +42,37 @@ def paint_points(bodies, pairs, images, colour, number):
     return most
 
 
-def by_colour(bodies: int, pairs: Index, images: NDArray[np.int8]) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+def by_colour(bodies: int, points: Tables) -> tuple[Tables, NDArray[np.int64], int]:
     """The points in the order of their colours, the size of each colour, and of how many there is one for each pair's.
 
     Colour k of a pair and number m of a point within it make colour k * numbers + m.
     """
+    pairs, images, found, features = points
     colour, number = np.empty(len(pairs), np.int64), np.empty(len(pairs), np.int64)
     numbers = int(paint_points(bodies, pairs, images, colour, number)) + 1
-    colour *= numbers
-    colour += number
-    return np.argsort(colour, kind="stable"), np.bincount(colour, minlength=(COLOURS + 1) * numbers), numbers
+    sizes, place = np.zeros((COLOURS + 1) * numbers, np.int64), np.empty((COLOURS + 1) * numbers, np.int64)
+    ordered = np.empty_like(pairs), np.empty_like(images), np.empty_like(found), np.empty_like(features)
+    sort_points(colour, number, numbers, sizes, place, *points, *ordered)
+    return ordered, sizes, numbers
 
 
-def number_within(owner: Index) -> NDArray[np.int64]:
-    """(m,) 0, 1, 2, ... for equal numbers that follow each other."""
-    rows = np.arange(len(owner))
-    new = np.ones(len(owner), bool)
-    new[1:] = owner[1:] != owner[:-1]
-    return rows - np.maximum.accumulate(np.where(new, rows, 0))
+@kernel
+def sort_points(
+    colour, number, numbers, sizes, place, pairs, images, found, features, to_pairs, to_images, to_found, to_features
+):  # fmt: skip
+    """Copy the points colour after colour, in list order within each; sizes : takes how many have each colour."""
+    for p in range(len(pairs)):
+        sizes[colour[p] * numbers + number[p]] += 1
+    at = 0
+    for k in range(len(sizes)):
+        place[k] = at
+        at += sizes[k]
+    for p in range(len(pairs)):
+        own = colour[p] * numbers + number[p]
+        c = place[own]
+        place[own] += 1
+        to_images[c], to_features[c] = images[p], features[p]
+        for a in range(2):
+            to_pairs[c, a] = pairs[p, a]
+        for a in range(FOUND):
+            to_found[c, a] = found[p, a]

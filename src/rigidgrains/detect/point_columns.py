@@ -15,6 +15,12 @@ FOUND_X, FOUND_Y, FOUND_Z, FOUND_N_X, FOUND_N_Y, FOUND_N_Z, FOUND_GAP, WITH_0, W
 FOUND = 9
 FOUND_POINT, FOUND_N = slice(FOUND_X, FOUND_Z + 1), slice(FOUND_N_X, FOUND_N_Z + 1)
 
+# Columns of `rows` of points near walls: vertex from the centre of the grain (m), its rounding (m), gap (m), n towards
+# the wall, velocity of the surface (m/s), sink (m), see wall_points.py
+AT_X, AT_Y, AT_Z, AT_RADIUS, AT_GAP, AT_N_X, AT_N_Y, AT_N_Z, AT_V_X, AT_V_Y, AT_V_Z, AT_SINK = range(12)
+AT = 12
+AT_LEVER, AT_N, AT_V = slice(AT_X, AT_Z + 1), slice(AT_N_X, AT_N_Z + 1), slice(AT_V_X, AT_V_Z + 1)
+
 PARTS = 128  # a shape has at most so many parts
 WITHIN = 1 << 48  # features of two parts are smaller
 

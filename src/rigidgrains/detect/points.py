@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.bodies import Bodies
-from ..model.columns import V
-from ..model.turning import turned_by, turning
+from ..model.turning import spin_matrices, spins_and_turning, turned_by
 from ..model.vectors import difference
 from ..runtime.compiled import kernel
 from ..runtime.threads import spread
@@ -25,8 +24,9 @@ from .facet_points import facet_points, facet_speeds, missed_facet, sided_grains
 from .neighbours import Neighbours
 from .point_colours import by_colour
 from .point_columns import FOUND_GAP
-from .search import Placed, Reach, matched, search
-from .wall_points import WallPoints, near_wall
+from .search import Placed, Reach, search
+from .wall_point_loops import meets_wall, raise_towards
+from .wall_points import WallPoints, by_number, choose, near_walls
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
@@ -40,25 +40,30 @@ class PointCandidates:
 
     pairs : (p, 2) grains; image : (p,) code of the image of the second; found : (p, 9) see point_columns.py
     feature : (p,) what tells points of a pair apart
-    walls : points near each wall; near : all vertices of listed grains; builds : number of the lists
-    sizes : rows of each colour in turn; numbers : colours for one colour of pairs; coloured : whether there are any
+    walls : points at walls; near : all vertices of listed grains; builds : number of the lists
+    matrices : (n, 3, 3) 1/m, B of each grain; spin : (n, 3) rad/s, with free velocities
+    sizes : rows of each colour in turn, of pairs; numbers : colours for one colour of pairs; wall_sizes : (walls, k)
+    rows of each colour of each wall; coloured : whether there are any
     """
 
     pairs: Index
     image: NDArray[np.int8]
     found: Array
     feature: NDArray[np.int64]
-    walls: list[WallPoints]
-    near: list[WallPoints]
+    walls: WallPoints
+    near: WallPoints
     reach: Reach
     builds: int
+    matrices: Array
+    spin: Array
     coloured: bool
     sizes: NDArray[np.int64] = field(default_factory=lambda: NO_SIZES)
     numbers: int = 1
+    wall_sizes: NDArray[np.int64] = field(default_factory=lambda: NO_SIZES)
 
     @property
     def count(self) -> int:
-        return len(self.pairs) + sum(len(wall.owner) for wall in self.walls)
+        return len(self.pairs) + len(self.walls.owner)
 
 
 def find_candidates(
@@ -69,43 +74,39 @@ def find_candidates(
     speed    : (n,) m/s, least values of A, for grains that are known to become faster
     coloured : rows of grain pairs colour after colour, not in list order
     """
-    spin = bodies.spin
-    near = [near_wall(bodies, w, listed.grains, spin, dt) for w, listed in enumerate(neighbours.walls)]
+    matrices = spin_matrices(bodies)
+    spin, turn = spins_and_turning(bodies, bodies.motion, matrices)
+    near = near_walls(bodies, neighbours.walls, spin, dt)
     fast = _relative_speeds(bodies, neighbours, near, spin)
     if speed is not None:
         np.maximum(fast, speed, out=fast)
-    margin = MARGIN * bodies.radii.least + bodies.reach
-    reach = Reach(fast, turning(bodies, bodies.motion), margin, BLOW * dt)
+    reach = Reach(fast, turn, MARGIN * bodies.radii.least + bodies.reach, BLOW * dt)
     lists = neighbours.pairs
-    pairs, image, found, feature = search(Placed.of(bodies), lists.start, lists.partner, lists.image, reach)
-    walls = [
-        points.some(points.gap + points.sink < reach.of(points.owner)).joined(
-            facet_points(bodies, w, neighbours.walls[w].grains, spin, dt, reach)
-        )
-        for w, points in enumerate(near)
-    ]
-    candidates = PointCandidates(pairs, image, found, feature, walls, near, reach, neighbours.builds, coloured)
-    if coloured:
-        order, candidates.sizes, candidates.numbers = by_colour(bodies.count, pairs, image)
-        candidates.pairs, candidates.image = pairs[order], image[order]
-        candidates.found, candidates.feature = found[order], feature[order]
-    return candidates
+    points = search(Placed.of(bodies), lists.start, lists.partner, lists.image, reach)
+    walls = choose(near, reach)
+    if jutting := _jutting(bodies):
+        facets = [facet_points(bodies, w, neighbours.walls[w].grains, spin, dt, reach) for w in jutting]
+        of_wall = dict(zip(jutting, facets))
+        walls = walls.joined([of_wall.get(w) for w in range(len(bodies.walls))])
+    if not coloured:
+        return PointCandidates(*points, walls, near, reach, neighbours.builds, matrices, spin, coloured)
+    points, sizes, numbers = by_colour(bodies.count, points)
+    walls, wall_sizes = by_number(walls)
+    return PointCandidates(
+        *points, walls, near, reach, neighbours.builds, matrices, spin, coloured, sizes, numbers, wall_sizes
+    )
 
 
 def missed_pairs(bodies: Bodies, neighbours: Neighbours, dt: float, candidates: PointCandidates) -> Array | None:
     """Speeds (n,) after the solve, if some point that has no row would overlap by then; None if all is well."""
     neighbours.widen(bodies, dt)
-    spin, least, reach = bodies.spin, UNSEEN * bodies.radii.least, candidates.reach
-    near = candidates.near
+    least, reach, near, lists = UNSEEN * bodies.radii.least, candidates.reach, candidates.near, neighbours.walls
+    spin, turn = spins_and_turning(bodies, bodies.motion, candidates.matrices)
     if candidates.builds != neighbours.builds:
-        near = [near_wall(bodies, w, listed.grains, spin, dt) for w, listed in enumerate(neighbours.walls)]
-    turn = turning(bodies, bodies.motion)
+        near = near_walls(bodies, lists, spin, dt)
     if not (
         _meets_wall(bodies, near, spin, reach, dt, least)
-        or any(
-            missed_facet(bodies, w, listed.grains, reach, turn, spin, dt, least)
-            for w, listed in enumerate(neighbours.walls)
-        )
+        or any(missed_facet(bodies, w, lists[w].grains, reach, turn, spin, dt, least) for w in _jutting(bodies))
         or _meets(bodies, neighbours, reach, turn, spin, dt, least)
     ):
         return None
@@ -114,15 +115,15 @@ def missed_pairs(bodies: Bodies, neighbours: Neighbours, dt: float, candidates: 
 
 def present_gaps(bodies: Bodies, pairs: Index, image: NDArray[np.int8], feature: NDArray[np.int64]) -> Array:
     """(p,) m, gaps of contact points of grains where these are now; 0 for those that have gone or do not overlap."""
-    if not len(pairs):
-        return np.zeros(0)
-    keys = np.stack([pairs[:, 0], pairs[:, 1], image], axis=1).astype(np.int64)
-    listed = np.unique(keys, axis=0)
-    start = np.searchsorted(listed[:, 0], np.arange(bodies.count + 1)).astype(np.int32)
-    partner, at = listed[:, 1].astype(np.int32), listed[:, 2].astype(np.int8)
-    now, images, found, features = search(Placed.of(bodies), start, partner, at, Reach.none(bodies.count))
-    names = *now.T.astype(np.int64), images.astype(np.int64), features
-    return matched(names, np.minimum(found[:, FOUND_GAP], 0.0), (*keys.T, feature))
+    n, count, gap = bodies.count, len(pairs), np.zeros(len(pairs))
+    if not count:
+        return gap
+    start, partner, at = np.empty(n + 1, np.int32), np.empty(count, np.int32), np.empty(count, np.int8)
+    rows, order = np.empty(n + 1, np.int64), np.empty(count, np.int64)
+    listed = list_pairs(n, pairs, image, rows, order, start, partner, at)
+    found = search(Placed.of(bodies), start, partner[:listed], at[:listed], Reach.none(n))
+    match_points(pairs, image, feature, rows, order, *found, gap)
+    return gap
 
 
 def _meets(
@@ -143,30 +144,72 @@ def _meets(
     return bool((found[:, FOUND_GAP] < -least).any())
 
 
-def _meets_wall(bodies: Bodies, near: list[WallPoints], spin: Array, reach: Reach, dt: float, least: float) -> bool:
-    """Whether vertices that were out of reach of a wall overlap with it after the step, Eq. (gap-change)."""
-    for w, points in enumerate(near):
-        if bodies.walls[w].guided:
-            points.velocity = np.broadcast_to(bodies.motion[bodies.count + w, V], points.normal.shape)
-        out = points.gap + points.sink >= reach.of(points.owner)
-        if out.any() and bool((points.gap + points.sink - dt * points.towards(bodies, spin) < -least)[out].any()):
-            return True
-    return False
+def _meets_wall(bodies: Bodies, near: WallPoints, spin: Array, reach: Reach, dt: float, least: float) -> bool:
+    """Whether vertices that were out of reach of a wall overlap with it after the step."""
+    guided, walls = np.array([wall.guided for wall in bodies.walls], np.bool_), bodies.motion[bodies.count :]
+    what = near.start, near.owner, near.rows, guided, walls, bodies.motion, spin, reach.speed, reach.turn
+    return bool(meets_wall(*what, reach.margin, reach.ahead, dt, least))
 
 
-def _relative_speeds(bodies: Bodies, neighbours: Neighbours, near: list[WallPoints], spin: Array) -> Array:
+def _relative_speeds(bodies: Bodies, neighbours: Neighbours, near: WallPoints, spin: Array) -> Array:
     """A_i: the largest speed of the centre of grain i relative to any listed neighbour, and of its points to a wall."""
-    square, lists = np.zeros(bodies.count), neighbours.pairs
-    what = lists.start, lists.partner, bodies.motion, square
+    speed, lists = np.zeros(bodies.count), neighbours.pairs
+    what = lists.start, lists.partner, bodies.motion, speed
     spread(relative_speed, bodies.count, *what, weight=4)
-    speed = np.sqrt(square)
-    for points in near:
-        np.maximum.at(speed, points.owner, np.abs(points.towards(bodies, spin)))
-    for w, listed in enumerate(neighbours.walls):
-        grains = sided_grains(bodies, w, listed.grains)
+    raise_towards(near.owner, near.rows, bodies.motion, spin, speed)
+    for w in _jutting(bodies):
+        grains = sided_grains(bodies, w, neighbours.walls[w].grains)
         if len(grains):
             speed[grains] = np.maximum(speed[grains], facet_speeds(bodies, w, grains))
-    return np.asarray(speed)
+    return speed
+
+
+def _jutting(bodies: Bodies) -> list[int]:
+    """Walls that sides and faces of grains can meet, see facet_points.py."""
+    return [w for w, wall in enumerate(bodies.walls) if not wall.shape.convex]
+
+
+@kernel
+def list_pairs(grains, pairs, image, rows, order, start, partner, at):
+    """Pairs of points, in any order, as lists of partners of each grain, each of them once; how many there are.
+
+    rows, order : take where the points of grain i are, order[rows[i]:rows[i + 1]]
+    """
+    for i in range(grains + 1):
+        rows[i] = 0
+    for p in range(len(pairs)):
+        rows[pairs[p, 0] + 1] += 1
+    for i in range(grains):
+        rows[i + 1] += rows[i]
+    place, count = rows[:grains].copy(), 0
+    for p in range(len(pairs)):
+        order[place[pairs[p, 0]]] = p
+        place[pairs[p, 0]] += 1
+    start[0] = 0
+    for i in range(grains):
+        for k in range(rows[i], rows[i + 1]):
+            p, known = order[k], False
+            for m in range(start[i], count):
+                known = known or (partner[m] == pairs[p, 1] and at[m] == image[p])
+            if not known:
+                partner[count], at[count] = pairs[p, 1], image[p]
+                count += 1
+        start[i + 1] = count
+    return count
+
+
+@kernel
+def match_points(pairs, image, feature, rows, order, pair, images, found, features, gap):
+    """Gaps of the points that are found again and overlap: those of the same grains, image and feature.
+
+    rows, order : as `list_pairs` leaves them; pair, images, found, features : what a search has found now
+    """
+    for q in range(len(pair)):
+        i = pair[q, 0]
+        for k in range(rows[i], rows[i + 1]):
+            p = order[k]
+            if pairs[p, 1] == pair[q, 1] and image[p] == images[q] and feature[p] == features[q]:
+                gap[p] = min(found[q, FOUND_GAP], 0.0)
 
 
 @kernel

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..model.bodies import Bodies
-from ..runtime.threads import in_parts
+from ..runtime.compiled import kernel
+from ..runtime.threads import in_parts, spread
+from ..shapes.catalogue import Catalogue
 from ..shapes.core import FLAT
-from ..shapes.placed import make_workspace
+from ..shapes.placed import Workspace, make_workspace
 from ..shapes.table import ShapeTable
 from .flat_points import find_flat_points, place_sides
 from .point_columns import FOUND
@@ -19,10 +22,11 @@ from .solid_points import find_solid_points, place_centres
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
+_idle: WeakKeyDictionary[Catalogue, list[Workspace]] = WeakKeyDictionary()  # of scenes that are still there
 Tables = tuple[Index, NDArray[np.int8], Array, NDArray[np.int64]]  # pairs, images, found, features
 
 PART = 256  # grains in a part of the search
-POINTS = 2  # points of a pair to expect
+FLAT_POINTS, SOLID_POINTS = 2, 4  # points of a pair to expect
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,7 @@ class Placed:
 
     table : of their parts; shape : (n,) number of each in the table; scale : (n,) m; position : (n, 3) m
     orientation : (n,) rad in 2D, (n, 4) in 3D; shifts : (codes, 3) m, of periodic images
+    idle : workspaces for these parts, kept for the next search
     """
 
     dimension: int
@@ -40,6 +45,7 @@ class Placed:
     position: Array
     orientation: Array
     shifts: Array
+    idle: list[Workspace] = field(default_factory=list)
 
     @classmethod
     def of(cls, bodies: Bodies) -> Placed:
@@ -47,8 +53,15 @@ class Placed:
         assert bodies.catalogue is not None
         return cls(
             bodies.dimension, bodies.catalogue.table, bodies.shape, bodies.radius, bodies.position, bodies.orientation,
-            bodies.shifts,
+            bodies.shifts, _idle.setdefault(bodies.catalogue, []),
         )  # fmt: skip
+
+    def borrow(self) -> Workspace:
+        """Room for two parts, one that nobody uses; it is to be put back among these."""
+        try:
+            return self.idle.pop()
+        except IndexError:
+            return make_workspace(self.table)
 
     def moved(self, position: Array, orientation: Array) -> Placed:
         """The same at other places."""
@@ -81,20 +94,20 @@ class Reach:
 def search(placed: Placed, start: Index, partner: Index, image: NDArray[np.int8], reach: Reach) -> Tables:
     """Points of listed pairs within reach, in list order; those of body i stand at start[i]:start[i + 1]."""
     table, shape, scale, flat = placed.table, placed.shape, placed.scale, placed.dimension == FLAT
-    parts = np.diff(table.part_start)
-    rows = np.diff(table.vertex_start[table.part_start]) + parts if flat else parts
-    first = np.concatenate([[0], np.cumsum(rows[shape])])
-    ready = np.empty((first[-1], 4 if flat else 3))
+    first = np.empty(len(shape) + 1, np.int64)
+    rows = number_rows(flat, table.part_start, table.vertex_start, shape, first)
+    ready = np.empty((rows, 4 if flat else 3))
     place = place_sides if flat else place_centres
-    in_parts(lambda b, e: place(b, e, table, shape, scale, placed.orientation, first, ready), len(shape), weight=16)
+    spread(place, len(shape), table, shape, scale, placed.orientation, first, ready, weight=16)
     what: tuple[Any, ...] = (
         start, partner, image, placed.shifts, placed.position, scale, shape, reach.speed, reach.turn, reach.margin,
         reach.ahead, table,
     )  # fmt: skip
 
     def find(begin: int, end: int) -> Tables:
-        own: tuple[Any, ...] = (ready, first) if flat else (placed.orientation, ready, first, make_workspace(table))
-        room = POINTS * int(start[end] - start[begin]) + 8
+        work = None if flat else placed.borrow()
+        own: tuple[Any, ...] = (ready, first) if flat else (placed.orientation, ready, first, work)
+        room = (FLAT_POINTS if flat else SOLID_POINTS) * int(start[end] - start[begin]) + 8
         while True:
             tables = (
                 np.empty((room, 2), np.int32),
@@ -104,8 +117,11 @@ def search(placed: Placed, start: Index, partner: Index, image: NDArray[np.int8]
             )
             count = (find_flat_points if flat else find_solid_points)(begin, end, *what, *own, *tables)
             if count <= room:
-                return tables[0][:count], tables[1][:count], tables[2][:count], tables[3][:count]
+                break
             room = count
+        if work is not None:
+            placed.idle.append(work)
+        return tables[0][:count], tables[1][:count], tables[2][:count], tables[3][:count]
 
     n = len(start) - 1
     found = in_parts(find, n, part=PART) if n > PART else [find(0, n)]
@@ -113,6 +129,18 @@ def search(placed: Placed, start: Index, partner: Index, image: NDArray[np.int8]
         return found[0]
     pairs, images, places, features = zip(*found)
     return np.concatenate(pairs), np.concatenate(images), np.concatenate(places), np.concatenate(features)
+
+
+@kernel
+def number_rows(flat, part_start, vertex_start, shape, first):
+    """Where the rows of each grain begin, and how many there are: one for each part, in 2D and for each vertex."""
+    row = 0
+    for i in range(len(shape)):
+        first[i] = row
+        begin, end = part_start[shape[i]], part_start[shape[i] + 1]
+        row += end - begin + (vertex_start[end] - vertex_start[begin] if flat else 0)
+    first[len(shape)] = row
+    return row
 
 
 def matched(now: tuple[NDArray[np.int64], ...], values: Array, asked: tuple[NDArray[np.int64], ...]) -> Array:

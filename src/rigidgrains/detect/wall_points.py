@@ -1,20 +1,33 @@
 """Narrow phase of grains of any shape at walls: the rounded vertices of a convex part are what a wall can touch.
 
 That is exact where grains live in a convex region, at planes and inside of endless drums, and of clumps everywhere. A
-wall that juts out meets sides and faces as well, see facet_points.py.
+wall that juts out meets sides and faces as well, see facet_points.py. The points of all walls stand one after another
+in the same arrays, so that a step with many walls makes as many calls as one with a single wall.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..model.bodies import Bodies
-from ..model.columns import V, X, Y, Z
-from ..model.turning import quaternions, rotation
-from ..runtime.compiled import kernel
+from ..model.columns import V
+from ..model.shapes import Plane
+from ..model.turning import quaternions
+from .neighbours import WallList
+from .point_columns import AT, AT_GAP, AT_LEVER, AT_N, AT_RADIUS, AT_SINK, AT_V
+from .search import Reach
+from .wall_point_loops import (
+    choose_points,
+    count_vertices,
+    find_towards,
+    number_points,
+    place_vertices,
+    sort_points,
+)
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
@@ -24,10 +37,11 @@ Index = NDArray[np.int32]
 class Balls:
     """Rounded vertices of some grains.
 
-    owner : (m,) grain; number : (m,) among the vertices of its grain
+    first : (grains,) where those of each begin; owner : (m,) grain; number : (m,) among the vertices of its grain
     place : (m, 3) m; lever : (m, 3) m, from the centre of the grain; radius : (m,) m, the rounding
     """
 
+    first: NDArray[np.int64]
     owner: Index
     number: NDArray[np.int64]
     place: Array
@@ -37,82 +51,151 @@ class Balls:
 
 @dataclass
 class WallPoints:
-    """Where grains may touch one wall.
+    """Where grains may touch walls, wall after wall.
 
+    start : (walls + 1,) where the points of each wall begin
     owner : (m,) grain; feature : (m,) vertex of it
-    lever : (m, 3) m, from the centre of the grain to the vertex; radius : (m,) m, around that
-    gap : (m,) m; normal : (m, 3) towards the wall; velocity : (m, 3) m/s, of the surface
-    sink : (m,) m, <= 0, how much a point would sink into the wall by gliding straight along it
+    rows  : (m, 12) see point_columns.py: lever from the centre of the grain to the vertex, rounding around that, gap,
+            normal towards the wall, velocity of the surface, and sink <= 0, how much a point would sink into the wall
+            by gliding straight along it
     """
 
+    start: NDArray[np.int64]
     owner: Index
     feature: NDArray[np.int64]
-    lever: Array
-    radius: Array
-    gap: Array
-    normal: Array
-    velocity: Array
-    sink: Array
+    rows: Array
+
+    @classmethod
+    def room(cls, walls: int, count: int) -> WallPoints:
+        """Not yet filled."""
+        start, owner, feature = np.zeros(walls + 1, np.int64), np.empty(count, np.int32), np.empty(count, np.int64)
+        return cls(start, owner, feature, np.empty((count, AT)))
+
+    @property
+    def gap(self) -> Array:
+        """(m,) m."""
+        return self.rows[:, AT_GAP]
+
+    @property
+    def normal(self) -> Array:
+        """(m, 3)."""
+        return self.rows[:, AT_N]
+
+    def of(self, w: int) -> WallPoints:
+        """Those of one wall, views."""
+        some = slice(int(self.start[w]), int(self.start[w + 1]))
+        return WallPoints(np.array([0, some.stop - some.start]), self.owner[some], self.feature[some], self.rows[some])
 
     def towards(self, bodies: Bodies, spin: Array) -> Array:
         """(m,) m/s, speed of each point towards the surface."""
-        own = bodies.velocity[self.owner] + np.cross(spin[self.owner], self.lever + self.radius[:, None] * self.normal)
-        return np.asarray(((own - self.velocity) * self.normal).sum(axis=1))
+        speed = np.empty(len(self.owner))
+        find_towards(self.owner, self.rows, bodies.motion, spin, speed)
+        return speed
 
-    def joined(self, others: WallPoints | None) -> WallPoints:
-        """These, and then the others."""
-        if others is None:
+    def joined(self, others: Sequence[WallPoints | None]) -> WallPoints:
+        """These, with others of one wall each behind those of the same wall."""
+        if all(other is None for other in others):
             return self
-        return WallPoints(**{name: np.concatenate([rows, getattr(others, name)]) for name, rows in vars(self).items()})
-
-    def some(self, keep: NDArray[np.bool_]) -> WallPoints:
-        """Those that are kept."""
-        return WallPoints(**{name: rows[keep] for name, rows in vars(self).items()})
+        every = [part for w, other in enumerate(others) for part in (self.of(w), other) if part is not None]
+        start = self.start.copy()
+        start[1:] += np.cumsum([0 if other is None else len(other.owner) for other in others])
+        return WallPoints(
+            start,
+            np.concatenate([part.owner for part in every]),
+            np.concatenate([part.feature for part in every]),
+            np.concatenate([part.rows for part in every]),
+        )
 
 
 def balls_of(bodies: Bodies, grains: Index) -> Balls:
-    """The rounded vertices of some grains, grain after grain."""
-    assert bodies.catalogue is not None
-    table = bodies.catalogue.table
-    first = table.vertex_start[table.part_start]  # vertices of each shape
-    shape = bodies.shape[grains]
-    start = np.concatenate([[0], np.cumsum(np.diff(first)[shape])])
-    lever, radius, number = np.empty((start[-1], 3)), np.empty(start[-1]), np.empty(start[-1], np.int64)
-    _place_balls(table, shape, bodies.radius[grains], quaternions(bodies)[grains], start, lever, radius, number)
-    owner = np.repeat(grains, np.diff(start)).astype(np.int32)
-    return Balls(owner, number, bodies.position[owner] + lever, lever, radius)
+    """The rounded vertices of some grains, grain after grain; a grain may be asked for more than once."""
+    some = _vertices(bodies, np.array([0, len(grains)]), grains, [None], np.zeros(1, np.bool_))
+    lever, radius = some.rows[:, AT_LEVER].copy(), some.rows[:, AT_RADIUS].copy()
+    return Balls(
+        np.flatnonzero(some.feature == 0), some.owner, some.feature, bodies.position[some.owner] + lever, lever, radius
+    )
 
 
-def near_wall(bodies: Bodies, w: int, grains: Index, spin: Array, dt: float) -> WallPoints:
-    """All vertices, of the grains listed near a wall, that can touch it."""
-    wall = bodies.walls[w]
-    if not wall.shape.convex:
-        assert bodies.catalogue is not None
-        grains = grains[~bodies.catalogue.sided[bodies.shape[grains]]]
-    balls = balls_of(bodies, grains)
-    each = np.arange(len(balls.owner), dtype=np.int32)
-    gap, normal = wall.shape.gaps(each, balls.place, balls.radius)
-    own = bodies.motion[bodies.count + w, V].copy()
-    velocity = wall.surface_velocity(own, balls.place + (balls.radius + gap)[:, None] * normal)
-    near = WallPoints(balls.owner, balls.number, balls.lever, balls.radius, gap, normal, velocity, np.zeros(len(each)))
-    if wall.bends and len(each):
-        moves = bodies.velocity[near.owner] + np.cross(spin[near.owner], near.lever)
-        glide = moves - near.towards(bodies, spin)[:, None] * normal
-        ahead = wall.ahead(bodies.motion[bodies.count + w, V], dt)
-        there, _ = ahead.shape.gaps(each, balls.place + dt * glide, balls.radius)
-        near.sink = np.minimum(there - gap, 0.0)
+def near_walls(bodies: Bodies, lists: Sequence[WallList], spin: Array, dt: float) -> WallPoints:
+    """All vertices, of the grains listed near each wall, that can touch it."""
+    walls = bodies.walls
+    begin = np.zeros(len(walls) + 1, np.int64)
+    for w, listed in enumerate(lists):
+        begin[w + 1] = begin[w] + len(listed.grains)
+    grains = np.concatenate([np.empty(0, np.int32), *(listed.grains for listed in lists)])
+    juts = np.array([not wall.shape.convex for wall in walls], np.bool_)
+    planes = [wall.shape if type(wall.shape) is Plane else None for wall in walls]
+    near = _vertices(bodies, begin, grains, planes, juts)
+    for w, wall in enumerate(walls):
+        if (planes[w] is None or wall.bends) and near.start[w] < near.start[w + 1]:
+            _meet_surface(bodies, w, near.of(w), spin, dt)
     return near
 
 
-@kernel
-def _place_balls(table, shape, scale, orientation, start, lever, radius, number):
-    """Turned and scaled vertices of some grains, and the rounding of their parts."""
-    for i in range(len(shape)):
-        turn, row = rotation(orientation, i), start[i]
-        for part in range(table.part_start[shape[i]], table.part_start[shape[i] + 1]):
-            for v in range(table.vertex_start[part], table.vertex_start[part + 1]):
-                x, y, z = table.vertices[v, X], table.vertices[v, Y], table.vertices[v, Z]
-                for a in range(3):
-                    lever[row, a] = scale[i] * (turn[a][X] * x + turn[a][Y] * y + turn[a][Z] * z)
-                radius[row], number[row] = scale[i] * table.radius[part], row - start[i]
-                row += 1
+def choose(near: WallPoints, reach: Reach) -> WallPoints:
+    """Those within reach."""
+    found = WallPoints.room(len(near.start) - 1, len(near.owner))
+    count = choose_points(
+        near.start, near.owner, near.feature, near.rows, reach.speed, reach.turn, reach.margin, reach.ahead,
+        found.start, found.owner, found.feature, found.rows,
+    )  # fmt: skip
+    return WallPoints(found.start, found.owner[:count], found.feature[:count], found.rows[:count])
+
+
+def by_number(points: WallPoints) -> tuple[WallPoints, NDArray[np.int64]]:
+    """The first points of all grains at a wall, then their second ones, ...; and (walls, most) how many there are.
+
+    The points of a grain at a wall follow each other before.
+    """
+    walls, count = len(points.start) - 1, len(points.owner)
+    number, sorted_points = np.empty(count, np.int64), WallPoints.room(walls, count)
+    most = int(number_points(points.start, points.owner, number)) if count else 1
+    sizes = np.zeros((walls, most), np.int64)
+    sort_points(
+        points.start, number, points.owner, points.feature, points.rows, sizes, np.empty(most, np.int64),
+        sorted_points.owner, sorted_points.feature, sorted_points.rows,
+    )  # fmt: skip
+    sorted_points.start = points.start
+    return sorted_points, sizes
+
+
+def _vertices(
+    bodies: Bodies, begin: NDArray[np.int64], grains: Index, planes: Sequence[Plane | None], juts: NDArray[np.bool_]
+) -> WallPoints:
+    """Vertices of the grains listed near each wall; gaps and normals where it is a plane, velocities where it moves.
+
+    juts : (walls,) those at which grains with sides have none, see facet_points.py
+    """
+    assert bodies.catalogue is not None
+    table, walls = bodies.catalogue.table, len(planes)
+    start = np.zeros(walls + 1, np.int64)
+    which = begin, grains, juts, bodies.catalogue.sided, bodies.shape, table.part_start, table.vertex_start
+    count = int(count_vertices(*which, start))
+    near = WallPoints.room(0, count)
+    near.start, point, normal = start, np.zeros((walls, 3)), np.zeros((walls, 3))
+    for w, plane in enumerate(planes):
+        if plane is not None:
+            point[w], normal[w] = plane.point, plane.normal
+    place_vertices(
+        *which, table.vertices, table.radius, bodies.radius, bodies.position, quaternions(bodies),
+        bodies.motion[bodies.count :], point, normal, near.owner, near.feature, near.rows,
+    )  # fmt: skip
+    return near
+
+
+def _meet_surface(bodies: Bodies, w: int, near: WallPoints, spin: Array, dt: float) -> None:
+    """Gaps and normals at a wall that is no plane; velocities, and sinks, at one that bends or turns."""
+    wall, rows = bodies.walls[w], near.rows
+    each, lever = np.arange(len(near.owner), dtype=np.int32), rows[:, AT_LEVER]
+    place, radius = bodies.position[near.owner] + lever, rows[:, AT_RADIUS].copy()
+    gap, normal = wall.shape.gaps(each, place, radius)
+    rows[:, AT_GAP], rows[:, AT_N] = gap, normal
+    if wall.drive.rotates:
+        own = bodies.motion[bodies.count + w, V].copy()
+        rows[:, AT_V] = wall.surface_velocity(own, place + (radius + gap)[:, None] * normal)
+    if wall.bends:
+        glide = bodies.velocity[near.owner] + np.cross(spin[near.owner], lever)
+        glide -= near.towards(bodies, spin)[:, None] * normal
+        ahead = wall.ahead(bodies.motion[bodies.count + w, V], dt)
+        there, _ = ahead.shape.gaps(each, place + dt * glide, radius)
+        rows[:, AT_SINK] = np.minimum(there - gap, 0.0)

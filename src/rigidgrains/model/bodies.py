@@ -315,10 +315,9 @@ class Bodies:
 
     def spins_of(self, motion: Array, *, before: bool = False) -> Array:
         """(n, 3) rad/s, of rows with v and s; before : that belong to the orientations before the last step."""
-        scaled = motion[: self.count, S]
         if self.catalogue is None:
-            return scaled / self.radius[:, None]
-        return spins(self, scaled, self.orientation_before if before and self.dimension == 3 else self.orientation)
+            return motion[: self.count, S] / self.radius[:, None]
+        return spins(self, motion, self.orientation_before if before and self.dimension == 3 else self.orientation)
 
     @property
     def bound(self) -> Array:

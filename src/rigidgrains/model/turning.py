@@ -42,9 +42,9 @@ def spin_matrices(bodies: Bodies, *, inverse: bool = False, orientation: Array |
     return out
 
 
-def spins(bodies: Bodies, scaled: Array, orientation: Array) -> Array:
-    """(n, 3) rad/s, w = B s, of grains that are turned like this."""
-    return np.einsum("iab,ib->ia", spin_matrices(bodies, orientation=orientation), scaled)
+def spins(bodies: Bodies, motion: Array, orientation: Array) -> Array:
+    """(n, 3) rad/s, w = B s, from rows with s, of grains that are turned like this."""
+    return spins_and_turning(bodies, motion, spin_matrices(bodies, orientation=orientation))[0]
 
 
 def scaled_spins(bodies: Bodies, spin: Array) -> Array:
@@ -63,15 +63,26 @@ def turned_back(bodies: Bodies) -> Array:
     return motion
 
 
-def turning(bodies: Bodies, motion: Array) -> Array:
-    """(n,) m/s, speed of the farthest point of each grain by its spin, from rows with s; 0 for round ones.
+def turning_speeds(bodies: Bodies, *motions: Array) -> list[Array]:
+    """(n,) m/s, for each table of rows with s the speed of the farthest point of each grain by its spin.
 
-    (0,) where all grains are round.
+    0 for round ones; (0,) where all grains are round.
     """
     if bodies.catalogue is None:
-        return np.zeros(0)
-    spin = np.linalg.norm(bodies.spins_of(motion), axis=1)
-    return np.where(bodies.catalogue.round[bodies.shape], 0.0, spin * bodies.bound)
+        return [np.zeros(0) for _ in motions]
+    matrices = spin_matrices(bodies)
+    return [spins_and_turning(bodies, motion, matrices)[1] for motion in motions]
+
+
+def spins_and_turning(bodies: Bodies, motion: Array, matrices: Array) -> tuple[Array, Array]:
+    """(n, 3) rad/s, w = B s, and what `turning_speeds` says; matrices : (n, 3, 3) B of each grain."""
+    catalogue, n = bodies.catalogue, bodies.count
+    assert catalogue is not None
+    spin, speed = np.empty((n, 3)), np.empty(n)
+    motion = np.ascontiguousarray(motion)  # views of some columns would compile it once more
+    what = matrices, motion, bodies.radius, bodies.shape, catalogue.bound, catalogue.round, spin, speed
+    spread(_fill_spins, n, *what, weight=4)
+    return spin, speed
 
 
 def turn_shapes(bodies: Bodies, dt: float) -> None:
@@ -93,8 +104,9 @@ def quaternions(bodies: Bodies) -> Array:
     """(n, 4) orientations as unit quaternions, also of flat grains."""
     if bodies.dimension == 3:
         return bodies.orientation
-    half, none = 0.5 * bodies.orientation, np.zeros(bodies.count)
-    return np.stack([np.cos(half), none, none, np.sin(half)], axis=1)
+    out = np.empty((bodies.count, 4))
+    spread(_fill_quaternions, bodies.count, bodies.orientation, out, weight=8)
+    return out
 
 
 def by_turning(levers: Array, one: Array, other: Array) -> Array:
@@ -119,6 +131,18 @@ def turned_by(bodies: Bodies, angle: Array) -> Array:
     out = bodies.orientation.copy()
     spread(_turn, bodies.count, out, angle, weight=8)
     return out
+
+
+@kernel
+def _fill_spins(first, last, matrices, motion, radius, shape, bound, round_one, spin, speed):
+    """Spins of some grains, and the speed of the farthest point of each by its spin."""
+    for i in range(first, last):
+        s_x, s_y, s_z = motion[i, S_X], motion[i, S_Y], motion[i, S_Z]
+        for a in range(3):
+            spin[i, a] = matrices[i, a, X] * s_x + matrices[i, a, Y] * s_y + matrices[i, a, Z] * s_z
+        x, y, z = spin[i, X], spin[i, Y], spin[i, Z]
+        own = radius[i] * bound[shape[i]]
+        speed[i] = 0.0 if round_one[shape[i]] else math.sqrt(x * x + y * y + z * z) * own
 
 
 @law
@@ -211,6 +235,14 @@ def _rotation(w, x, y, z):
         (2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)),
         (2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)),
     )
+
+
+@kernel
+def _fill_quaternions(first, last, angle, out):
+    """Of flat grains, about z."""
+    for i in range(first, last):
+        out[i, TURN_W], out[i, TURN_Z] = math.cos(0.5 * angle[i]), math.sin(0.5 * angle[i])
+        out[i, TURN_X], out[i, TURN_Y] = 0.0, 0.0
 
 
 @kernel

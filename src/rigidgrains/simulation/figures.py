@@ -71,16 +71,18 @@ def _shape_gaps(bodies: Bodies, contacts: Contacts, pairs: int, gap: Array) -> N
     assert contacts.feature is not None
     feature = contacts.feature
     gap[:pairs] = present_gaps(bodies, contacts.pairs[:pairs], contacts.image[:pairs], feature[:pairs])
+    if not contacts.wall_rows:
+        return
+    facet = feature[pairs:] >= WITHIN
+    grains = np.where(facet, 0, contacts.pairs[pairs:, 0]).astype(np.int32)
+    balls = balls_of(bodies, grains)  # all vertices of the grain of each row, and which of these it is
+    each = (balls.first + np.where(facet, 0, feature[pairs:])).astype(np.int32)
     for w, (rows, wall) in enumerate(zip(contacts.wall_rows, bodies.walls)):
-        facet = feature[rows] >= WITHIN
-        at = np.arange(rows.start, rows.stop)[facet]
+        here = slice(rows.start - pairs, rows.stop - pairs)
+        gap[rows], _ = wall.shape.gaps(each[here], balls.place, balls.radius)
+        at = np.arange(rows.start, rows.stop)[facet[here]]
         if len(at):
             gap[at] = present_facet_gaps(bodies, w, contacts.pairs[at, 0], feature[at])
-        at = np.arange(rows.start, rows.stop)[~facet]
-        grains, first = np.unique(contacts.pairs[at, 0], return_inverse=True)
-        balls = balls_of(bodies, grains.astype(np.int32))
-        each = np.searchsorted(balls.owner, grains)[first] + feature[at]
-        gap[at], _ = wall.shape.gaps(each.astype(np.int32), balls.place, balls.radius)
 
 
 def wall_forces(bodies: Bodies, contacts: Contacts) -> dict[str, list[float]]:

@@ -16,7 +16,7 @@ from ..model.deforming import strain_rates
 from ..model.shapes import Plane
 from ..model.sizes import mean_power
 from ..model.time_functions import values
-from ..model.turning import turning
+from ..model.turning import turning_speeds
 from ..model.vectors import difference, to_image
 from ..model.walls import Drive, Wall
 from ..runtime.compiled import kernel
@@ -135,29 +135,21 @@ class AutoStep:
         smallest = bodies.radii.least
         reach = self.travel * smallest
         pairs, rate = neighbours.pairs, 1.0 / dt
+        begun, spinning = turning_speeds(bodies, before, bodies.motion)
         least = _pair_limit(
-            pairs.start,
-            pairs.partner,
-            pairs.image,
-            bodies.shifts,
-            bodies.position,
-            bodies.bound,
-            turning(bodies, before),
-            turning(bodies, bodies.motion),
-            before,
-            bodies.motion,
-            reach,
-            rate,
-            dt,
-        )
+            pairs.start, pairs.partner, pairs.image, bodies.shifts, bodies.position, bodies.bound, begun, spinning,
+            before, bodies.motion, reach, rate, dt,
+        )  # fmt: skip
         if bodies.flows:
             least = min(least, _allowed(reach, *strain_rates(bodies)))
         if bodies.walls:
-            least = self._by_walls(bodies, neighbours, before, rate, least)
+            least = self._by_walls(bodies, neighbours, before, spinning, rate, least)
         return max(least, self.shortest)
 
-    def _by_walls(self, bodies: Bodies, neighbours: Neighbours, before: Array, rate: float, least: float) -> float:
-        """s, what grains listed near walls allow, at most `least`."""
+    def _by_walls(
+        self, bodies: Bodies, neighbours: Neighbours, before: Array, spinning: Array, rate: float, least: float
+    ) -> float:
+        """s, what grains listed near walls allow, at most `least`; spinning : (n,) m/s, see `turning_speeds`."""
         n, walls, near = bodies.count, bodies.walls, wall_gaps(bodies, neighbours)
         own, smallest = bodies.motion[n : n + len(walls), V].copy(), bodies.radii.least
         start, all_flat = own.copy(), True
@@ -172,7 +164,6 @@ class AutoStep:
         for w in [] if all_flat else np.flatnonzero(~flat).tolist():
             some = near.of(w)
             sliding[some] = walls[w].surface_velocity(AT_REST[0], bodies.position[near.grains[some]])
-        spinning = turning(bodies, bodies.motion)
         if spinning.size:
             fastest = float(spinning[near.grains].max(initial=0.0))
             least = min(least, _allowed(self.travel * bodies.radii.least, fastest, 0.0))
