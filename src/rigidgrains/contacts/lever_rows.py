@@ -39,7 +39,7 @@ from ..model.columns import (
     Y,
     Z,
 )  # fmt: skip
-from ..runtime.compiled import kernel, law
+from ..runtime.compiled import inside, kernel
 from .rows import NOTHING
 
 NEAR = 0.05  # of the radius: a point under another name that is not farther away takes over the force
@@ -115,7 +115,7 @@ def fill_levers(first, last, grains, pairs, place, other, matrix, motion, geomet
         levers[c, WT_Z] = w_n1 * t_z + w_n2 * u_z
 
 
-@law
+@inside
 def _strong(w_nt, w_nn, mu):
     """1 for a contact that takes the general law, else 0; and its coefficient of friction.
 
@@ -127,7 +127,7 @@ def _strong(w_nt, w_nn, mu):
     return 0.0, mu
 
 
-@law
+@inside
 def _across(matrix, i, place, c, levers, at):
     """The matrix A of a lever l, with A s = (B s) x l: its columns are those of B across l."""
     x, y, z = place[c, X], place[c, Y], place[c, Z]

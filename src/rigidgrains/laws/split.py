@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import sqrt
 
 from ..model.columns import M_N, M_T, MU, TO_CLOSE
-from ..runtime.compiled import inlined, law
+from ..runtime.compiled import inlined, inside
 from ..runtime.simd import choose
 from .contact import associated, shock
 from .shock import general_shock_law
@@ -19,7 +19,7 @@ from .shock import general_shock_law
 COUPLED = 0.5  # mu |w_nt|/w_nn from which on a contact takes the general law
 GLUED = 1e6  # stands for an infinite coefficient in the general law, whose rounding it multiplies
 
-general = law(general_shock_law)
+general = inside(general_shock_law)
 
 
 @inlined
@@ -52,7 +52,7 @@ def split_force(old, v, contact, moved, rate, opens):
     return r_n, factor * r_x, factor * r_y, factor * r_z
 
 
-@law
+@inside
 def tangents(n_x, n_y, n_z):
     """Two unit vectors across n, at right angles to each other; in 2D the first lies in the plane."""
     if abs(n_z) < 0.9:

@@ -6,11 +6,11 @@ from ...model.columns import A0_X, A0_Y, A1_X, A1_Y, FLAT_LEVERS, FLAT_STRONG, F
 from ...runtime.compiled import inlined
 from ...runtime.rows import read_row
 from ...runtime.simd import read_rows
-from .lever import asked, collide, settle, strong_force
+from .lever import after, asked, collide, settle, strong_force
 
 __all__ = (
-    "are_strong", "asked", "collide", "is_strong", "moved", "push", "read_extra", "read_extras", "settle",
-    "strong_force", "velocity",
+    "after", "are_strong", "asked", "collide", "is_strong", "moved", "push", "push_for", "read_extra", "read_extras",
+    "settle", "strong_force", "velocity",
 )  # fmt: skip
 
 

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from ...runtime.compiled import inlined, law, specialise
+from ...runtime.compiled import inlined, inside, specialise
 from . import cell, flat_lever, friction, lever, torque
 
 ROLES = (
@@ -35,7 +35,7 @@ ROLES = (
     "push_for", "drag", "impulse", "minus", "scaled", "shifted", "square", "dot", "moved", "is_strong", "are_strong",
 )  # fmt: skip
 COMPOSED = "over_mass", "force_power", "power", "collide", "asked", "settle"  # they call the others, by these names
-CALLED = "strong_force"  # so do these, but rarely: a call is good enough
+CALLED = "after", "strong_force"  # so do these, but rarely: a call is good enough
 
 
 @dataclass(frozen=True, eq=False)  # one of each: they are looked up in every call of a loop
@@ -51,10 +51,11 @@ class Kind:
     def given(self) -> dict[str, Any]:
         """The functions by the names that loops have for them."""
         own: dict[str, Any] = {
-            role: getattr(self.module, role, getattr(friction, role, None)) for role in (*ROLES, CALLED, *COMPOSED)
+            role: getattr(self.module, role, getattr(friction, role, None)) for role in (*ROLES, *CALLED, *COMPOSED)
         }
-        if own[CALLED] is not None:
-            own[CALLED] = specialise(own[CALLED].py_func, self.name, own, law)
+        for text in CALLED:
+            if own[text] is not None:
+                own[text] = specialise(own[text].py_func, self.name, own, inside)
         for text in COMPOSED:
             own[text] = specialise(own[text].py_func, self.name, own, inlined)
         return own

@@ -6,7 +6,7 @@ from ...laws import contact as one
 from ...laws.split import general, split_force, tangents
 from ...model.columns import A_ONE, A_ZERO, LEVERS, MU, N_X, N_Y, N_Z, STRONG, TO_CLOSE, WT_X, WT_Y, WT_Z
 from ...runtime.calls import certainly
-from ...runtime.compiled import inlined, law
+from ...runtime.compiled import inlined, inside
 from ...runtime.prefetch import prefetch_wide
 from ...runtime.rows import read_row
 from ...runtime.simd import read_rows
@@ -130,23 +130,20 @@ def settle(a, b, contact, extra, old, cell, dt, rate, opens):
     return collide(a, b, contact, extra, old, (), dt, rate, opens)
 
 
-@law
+@inside
 def strong_force(a, b, contact, extra, old, dt):
     """R_n and R_t (3) of the general law."""
-    t_x, t_y, t_z, u_x, u_y, u_z = tangents(contact[N_X], contact[N_Y], contact[N_Z])
+    n_x, n_y, n_z = contact[N_X], contact[N_Y], contact[N_Z]
+    t_x, t_y, t_z, u_x, u_y, u_z = tangents(n_x, n_y, n_z)
     # M_c^-1: what unit impulses do to bodies at rest
-    c, d = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, a[6], a[7]), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, b[6], b[7])
-    e, f = push(c, d, contact, extra, (1.0, 0.0, 0.0, 0.0))
-    w_nn, x, y, z = velocity(e, f, contact, extra, ())
+    w_nn, x, y, z = after(a, b, contact, extra, (1.0, 0.0, 0.0, 0.0), 0.0)
     w_n1, w_n2 = x * t_x + y * t_y + z * t_z, x * u_x + y * u_y + z * u_z
-    e, f = push(c, d, contact, extra, (0.0, t_x, t_y, t_z))
-    _, x, y, z = velocity(e, f, contact, extra, ())
+    _, x, y, z = after(a, b, contact, extra, (0.0, t_x, t_y, t_z), 0.0)
     w_11, w_12 = x * t_x + y * t_y + z * t_z, x * u_x + y * u_y + z * u_z
-    e, f = push(c, d, contact, extra, (0.0, u_x, u_y, u_z))
-    _, x, y, z = velocity(e, f, contact, extra, ())
+    _, x, y, z = after(a, b, contact, extra, (0.0, u_x, u_y, u_z), 0.0)
     w_22 = x * u_x + y * u_y + z * u_z
     # U: the present velocity without the contact's own force
-    v_n, x, y, z = velocity(a, b, contact, extra, ())
+    v_n, x, y, z = after(a, b, contact, extra, (0.0, 0.0, 0.0, 0.0), 1.0)
     v_1, v_2 = x * t_x + y * t_y + z * t_z, x * u_x + y * u_y + z * u_z
     r_1, r_2 = old[1] * t_x + old[2] * t_y + old[3] * t_z, old[1] * u_x + old[2] * u_y + old[3] * u_z
     u = (
@@ -157,3 +154,16 @@ def strong_force(a, b, contact, extra, old, dt):
     w = w_nn, w_n1, w_n2, w_11, w_12, w_22
     r_n, r_1, r_2 = general(contact[TO_CLOSE], u, w, contact[MU], dt)
     return r_n, r_1 * t_x + r_2 * u_x, r_1 * t_y + r_2 * u_y, r_1 * t_z + r_2 * u_z
+
+
+@inside
+def after(a, b, contact, extra, p, present):
+    """V_n and V_t (3) after an impulse, of bodies that move as they do (present = 1) or are at rest (0)."""
+    a = (
+        present * a[0], present * a[1], present * a[2], present * a[3], present * a[4], present * a[5], a[6], a[7],
+    )  # fmt: skip
+    b = (
+        present * b[0], present * b[1], present * b[2], present * b[3], present * b[4], present * b[5], b[6], b[7],
+    )  # fmt: skip
+    a, b = push(a, b, contact, extra, p)
+    return velocity(a, b, contact, extra, ())
