@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-COMPILED = {"kernel", "part", "law", "inlined", "intrinsic"}  # decorators
+COMPILED = {"kernel", "part", "law", "inside", "inlined", "intrinsic"}  # decorators
 COMPILED_FILES = {"laws/shock.py", "runtime/simd.py"}  # plain Python that others compile
 
 ARITHMETIC = {

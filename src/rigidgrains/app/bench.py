@@ -203,8 +203,9 @@ def kind_rates(grains: int, repeats: int) -> dict[str, float]:
 
 def problem_of_kind(kind: str, grains: int, *, coloured: bool) -> ContactProblem:
     """The same packing with plain friction, in a cell that is sheared, with rolling and twisting friction, or of grains
-    that have levers, as other shapes do: in 3D, and in 2D, where contacts see the part of n in the plane."""
-    _, problem = dense_problem(grains, coloured=coloured)
+    that have levers, as other shapes do; in 2D (flat_lever) with half as many grains again, for as many contacts."""
+    flat = kind == "flat_lever"
+    bodies, problem = dense_problem(*(3 * grains // 2, 2) if flat else (grains, 3), coloured=coloured)
     count, none = problem.count, np.zeros(problem.count)
     if kind == "cell":
         n = len(problem.motion)
@@ -217,10 +218,10 @@ def problem_of_kind(kind: str, grains: int, *, coloured: bool) -> ContactProblem
         extra[:, [A_0, A_1, M_R, MU_R, MU_T]] = 0.5, 0.5, 0.8, 0.05, 0.02  # equal spheres of mass 1
         return replace(problem, extra=extra, forces=np.zeros((count, Q_Z + 1)))
     if kind in ("lever", "flat_lever"):
-        flat = kind == "flat_lever"
         levers = new_table(count, FLAT_LEVERS if flat else LEVERS)
-        matrix = np.tile(math.sqrt(2.5) / RADIUS * np.eye(3), (len(problem.motion), 1, 1))
-        place = RADIUS * problem.normal
+        radius = bodies.radius[0]
+        matrix = np.tile(math.sqrt(2.0 if flat else 2.5) / radius * np.eye(3), (len(problem.motion), 1, 1))
+        place = radius * problem.normal
         fill = fill_flat_levers if flat else fill_levers
         problem.motion[:, INV_SPIN] = problem.motion[:, INV_MASS]
         fill(

@@ -39,7 +39,7 @@ from ..model.columns import (
     Y,
     Z,
 )  # fmt: skip
-from ..runtime.compiled import kernel, law
+from ..runtime.compiled import inside, kernel
 from .rows import NOTHING
 
 NEAR = 0.05  # of the radius: a point under another name that is not farther away takes over the force
@@ -68,10 +68,11 @@ def fill_flat_levers(first, last, grains, pairs, place, other, matrix, motion, g
         a_t, b_t = levers[c, A0_Y] * n_x - levers[c, A0_X] * n_y, levers[c, A1_Y] * n_x - levers[c, A1_X] * n_y
         w_nn, w_tt = m + turn_0 * a_n * a_n + turn_1 * b_n * b_n, m + turn_0 * a_t * a_t + turn_1 * b_t * b_t
         w_nt = turn_0 * a_n * a_t + turn_1 * b_n * b_t
-        levers[c, FLAT_WT_X], levers[c, FLAT_WT_Y] = -w_nt * n_y, w_nt * n_x
         levers[c, FLAT_STRONG], geometry[c, MU] = _strong(abs(w_nt), w_nn, geometry[c, MU])
         geometry[c, M_N] = 1.0 / w_nn if w_nn > 0.0 else NOTHING  # Eq. (m-n)
         geometry[c, M_T] = 1.0 / w_tt if w_tt > 0.0 else NOTHING  # Eq. (m-t)
+        w_nt *= geometry[c, M_T]
+        levers[c, FLAT_WT_X], levers[c, FLAT_WT_Y] = -w_nt * n_y, w_nt * n_x
 
 
 @kernel
@@ -103,17 +104,18 @@ def fill_levers(first, last, grains, pairs, place, other, matrix, motion, geomet
                 )
                 w_nn, w_11, w_22 = w_nn + turn * n * n, w_11 + turn * t * t, w_22 + turn * u * u
                 w_n1, w_n2, w_12 = w_n1 + turn * n * t, w_n2 + turn * n * u, w_12 + turn * t * u
-        levers[c, WT_X] = w_n1 * t_x + w_n2 * u_x
-        levers[c, WT_Y] = w_n1 * t_y + w_n2 * u_y
-        levers[c, WT_Z] = w_n1 * t_z + w_n2 * u_z
         half, mean = 0.5 * (w_11 - w_22), 0.5 * (w_11 + w_22)
         levers[c, STRONG], geometry[c, MU] = _strong(math.sqrt(w_n1 * w_n1 + w_n2 * w_n2), w_nn, geometry[c, MU])
         largest = mean + math.sqrt(half * half + w_12 * w_12)
         geometry[c, M_N] = 1.0 / w_nn if w_nn > 0.0 else NOTHING  # Eq. (m-n)
         geometry[c, M_T] = 1.0 / largest if largest > 0.0 else NOTHING  # Eq. (m-t), the larger of two
+        w_n1, w_n2 = geometry[c, M_T] * w_n1, geometry[c, M_T] * w_n2
+        levers[c, WT_X] = w_n1 * t_x + w_n2 * u_x
+        levers[c, WT_Y] = w_n1 * t_y + w_n2 * u_y
+        levers[c, WT_Z] = w_n1 * t_z + w_n2 * u_z
 
 
-@law
+@inside
 def _strong(w_nt, w_nn, mu):
     """1 for a contact that takes the general law, else 0; and its coefficient of friction.
 
@@ -125,7 +127,7 @@ def _strong(w_nt, w_nn, mu):
     return 0.0, mu
 
 
-@law
+@inside
 def _across(matrix, i, place, c, levers, at):
     """The matrix A of a lever l, with A s = (B s) x l: its columns are those of B across l."""
     x, y, z = place[c, X], place[c, Y], place[c, Z]

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..model.columns import X, Y
-from ..runtime.compiled import kernel, law
+from ..runtime.compiled import inside, kernel
 from ..shapes.flat_manifold import GAP as FLAT_GAP
 from ..shapes.flat_manifold import N_X, N_Y, NORMAL_X, NORMAL_Y, P_X, P_Y, POINT_X, POINT_Y, flat_manifold, place_part
 from .point_columns import (
@@ -40,7 +40,7 @@ def place_sides(first, last, table, shape, scale, angle, start, sides):
             row += 1
 
 
-@law
+@inside
 def _write(count, i, j, at, a, b, p, with_0, with_1, points, ids, pairs, images, found, features):
     """Keep a point, if there is room for it."""
     if count < len(pairs):
@@ -56,7 +56,7 @@ def _write(count, i, j, at, a, b, p, with_0, with_1, points, ids, pairs, images,
         features[count] = feature_of(a, b, ids[p])
 
 
-@law
+@inside
 def _is_normal(sides, a, count, n_x, n_y):
     """1 where n is the normal of a side of a part, else 0."""
     for k in range(a, a + count):
@@ -76,7 +76,7 @@ def find_flat_points(
     sides       : as `place_sides` leaves them, those of grain i from first_side[i] on
     pairs, images, found, features : take the points, as far as there is room
     """
-    points, ids, count = np.empty((2, 5)), np.empty(2, np.int64), 0
+    points, ids, count = np.empty((2, 5)), np.empty(2, np.int64), np.int64(0)  # of one type, for all that is called
     for i in range(begin, end):
         for k in range(start[i], start[i + 1]):
             j, at = partner[k], image[k]

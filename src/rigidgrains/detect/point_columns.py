@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..runtime.compiled import law
+from ..runtime.compiled import inside
 from ..shapes.clip import FEATURE
 from ..shapes.flat_manifold import SPAN
 
@@ -25,7 +25,7 @@ PARTS = 128  # a shape has at most so many parts
 WITHIN = 1 << 48  # features of two parts are smaller
 
 
-@law
+@inside
 def feature_of(part_a, part_b, within):
     """What a point is called among all points of two grains: the parts that meet, and the point's name among theirs."""
     return (part_a * PARTS + part_b) * WITHIN + within

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..model.columns import X, Y, Z
 from ..model.turning import rotation
 from ..runtime.compiled import kernel
@@ -37,7 +39,7 @@ def find_solid_points(
     count = 0
     for i in range(begin, end):
         for k in range(start[i], start[i + 1]):
-            j, at = partner[k], image[k]
+            j, at = np.int64(partner[k]), image[k]  # of the type of i, for all that is called
             near = margin + ahead * (max(speed[i], speed[j]) + (turn[i] + turn[j]))
             dx = position[j, X] - position[i, X] + shifts[at, X]
             dy = position[j, Y] - position[i, Y] + shifts[at, Y]

@@ -11,11 +11,11 @@ Point functions without loops, on numbers: one text serves a single contact and 
 from __future__ import annotations
 
 from ..model.columns import M_N, M_T, MU, TO_CLOSE
-from ..runtime.compiled import inlined, kernel, law
+from ..runtime.compiled import inlined, inside, kernel
 from ..runtime.rows import read_row, write_row
 from .shock import associated_law, shock_law
 
-shock, associated = law(shock_law), law(associated_law)
+shock, associated = inside(shock_law), inside(associated_law)
 
 
 @inlined

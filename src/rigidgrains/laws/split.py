@@ -11,21 +11,22 @@ from __future__ import annotations
 from math import sqrt
 
 from ..model.columns import M_N, M_T, MU, TO_CLOSE
-from ..runtime.compiled import inlined, law
+from ..runtime.compiled import inlined, inside
+from ..runtime.simd import choose
 from .contact import associated, shock
 from .shock import general_shock_law
 
 COUPLED = 0.5  # mu |w_nt|/w_nn from which on a contact takes the general law
 GLUED = 1e6  # stands for an infinite coefficient in the general law, whose rounding it multiplies
 
-general = law(general_shock_law)
+general = inside(general_shock_law)
 
 
 @inlined
-def split_force(old, v, contact, moved, dt, rate, opens):
+def split_force(old, v, contact, moved, rate, opens):
     """R_n and R_t (3) that the split law asks for.
 
-    moved : (3) 1/kg, V_t that a unit impulse along n adds
+    moved : (3) m_t times V_t that a unit impulse along n adds
     opens : whether the contact opens as it slides. Then R is the point of the cone next to R - m V/dt, which with half
             of the masses comes closer each time, however strong the coupling
     """
@@ -35,20 +36,23 @@ def split_force(old, v, contact, moved, dt, rate, opens):
         r_x, r_y, r_z = old[1] - b * v[1], old[2] - b * v[2], old[3] - b * v[3]
         r_tt = r_x * r_x + r_y * r_y + r_z * r_z
         r_n = associated(r_n, r_tt, contact[MU], contact[M_N] / contact[M_T])
-    else:
-        r_n, _ = shock(old[0] - contact[M_N] * rate * (v[0] + contact[TO_CLOSE] * rate), 0.0, contact[MU])
-        b, p = contact[M_T] * rate, dt * (r_n - old[0])
-        r_x, r_y, r_z = (
-            old[1] - b * (v[1] + p * moved[0]),
-            old[2] - b * (v[2] + p * moved[1]),
-            old[3] - b * (v[3] + p * moved[2]),
-        )
-        r_tt = r_x * r_x + r_y * r_y + r_z * r_z
-    r_n, factor = shock(r_n, r_tt, contact[MU])
+        r_n, factor = shock(r_n, r_tt, contact[MU])
+        return r_n, factor * r_x, factor * r_y, factor * r_z
+    # Each number waits for the one before, so the way is kept short: the change of R_n, what it does to R_t, and
+    # nothing in front of the root. Written so that what is not a number stays none.
+    step = contact[M_N] * rate * (v[0] + contact[TO_CLOSE] * rate)
+    step = choose(step > old[0], old[0], step)
+    r_n, b = old[0] - step, contact[M_T] * rate
+    r_x = (old[1] - b * v[1]) + step * moved[0]
+    r_y = (old[2] - b * v[2]) + step * moved[1]
+    r_z = (old[3] - b * v[3]) + step * moved[2]
+    r_tt = r_x * r_x + r_y * r_y + r_z * r_z
+    limit = choose(r_n <= 0.0, 0.0, contact[MU] * r_n)
+    factor = choose(r_tt > limit * limit, limit / sqrt(r_tt), 1.0)
     return r_n, factor * r_x, factor * r_y, factor * r_z
 
 
-@law
+@inside
 def tangents(n_x, n_y, n_z):
     """Two unit vectors across n, at right angles to each other; in 2D the first lies in the plane."""
     if abs(n_z) < 0.9:

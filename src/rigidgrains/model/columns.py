@@ -32,7 +32,8 @@ U_T, W = slice(U_X, U_Z + 1), slice(W_X, W_Z + 1)
 # the cell, else 0
 BRANCH, MOVING = range(2)
 # Columns of `levers`, one row per contact of grains of any shape, in 2D: V = v_1 - v_0 + a_1 s_1 - a_0 s_0 with s about
-# z (a is B times the lever turned left); what an impulse along n does to V_t (1/kg); 1 for a strong coupling, else 0
+# z (a is B times the lever turned left); m_t times what a unit impulse along n does to V_t; 1 for a strong coupling,
+# else 0
 A0_X, A0_Y, A1_X, A1_Y, FLAT_WT_X, FLAT_WT_Y, FLAT_STRONG, FLAT_LEVERS = range(8)
 FLAT_LEVERS += 1  # the last one fills the line
 # The same in 3D: matrices, row after row, V = v_1 - v_0 + A_1 s_1 - A_0 s_0; the rest as above

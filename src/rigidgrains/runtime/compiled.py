@@ -170,6 +170,7 @@ kernel = njit(cache=True, nogil=True, **_common)  # several may run side by side
 _not_python: Any = {"no_cpython_wrapper": True}
 part = njit(cache=True, nogil=True, **_not_python, **_common)  # the same, called by other kernels alone
 law = njit(**_common)  # for plain functions that kernels call: they are cached with their callers
+inside = njit(**_not_python, **_common)  # the same, which Python never calls, and sooner compiled
 inlined = njit(inline="always", **_common)  # where a call would double the cost of a loop
 # Laws that are given many arrays, for kernels only: a call would cost more than what it does, and compile for Python
 folded = njit(forceinline=True, **_not_python, **_common)

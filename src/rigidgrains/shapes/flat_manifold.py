@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from ..runtime.compiled import kernel, law
+from ..runtime.compiled import inside, kernel
 from .table import X, Y
 
 # Columns of `sides`, one row per vertex: its place relative to the body's centre (m), and the outward normal of the
@@ -153,13 +153,13 @@ def flat_manifolds(sides, start, radius, pairs, offset, margin, points, ids, cou
         )
 
 
-@law
+@inside
 def _write(points, row, o_x, o_y, n_x, n_y, t, up, gap):
     points[row, POINT_X], points[row, POINT_Y] = o_x + up * n_x - t * n_y, o_y + up * n_y + t * n_x
     points[row, NORMAL_X], points[row, NORMAL_Y], points[row, GAP] = n_x, n_y, gap
 
 
-@law
+@inside
 def _separation(sides, a, count_a, b, count_b, dx, dy):
     """Greatest distance of a core from a side of another, the side, and the vertex next to it; ties: the first."""
     best, side, near = -math.inf, 0, 0
@@ -176,7 +176,7 @@ def _separation(sides, a, count_a, b, count_b, dx, dy):
     return best, side, near
 
 
-@law
+@inside
 def _beyond(sides, a, count_a, side, other, dx, dy):
     """Whether a vertex lies beyond the ends of a side, and the end next to it."""
     i, after = a + side, side + 1 if side + 1 < count_a else 0
@@ -186,7 +186,7 @@ def _beyond(sides, a, count_a, side, other, dx, dy):
     return along < 0.0 or along > square, side if along < 0.5 * square else after
 
 
-@law
+@inside
 def _nearest(sides, b, count_b, x, y):
     """The vertex of a core nearest to a point."""
     best, near = math.inf, 0
@@ -197,7 +197,7 @@ def _nearest(sides, b, count_b, x, y):
     return near
 
 
-@law
+@inside
 def _optimal(sides, a, count_a, vertex_a, b, count_b, vertex_b, dx, dy):
     """Whether no step along a side brings two vertices closer: then they are the closest points of the cores."""
     e_x = sides[b + vertex_b, P_X] + dx - sides[a + vertex_a, P_X]
@@ -205,7 +205,7 @@ def _optimal(sides, a, count_a, vertex_a, b, count_b, vertex_b, dx, dy):
     return _is_top(sides, a, count_a, vertex_a, e_x, e_y) and _is_top(sides, b, count_b, vertex_b, -e_x, -e_y)
 
 
-@law
+@inside
 def _is_top(sides, a, count_a, vertex, e_x, e_y):
     """Whether a vertex of a core lies farthest along a direction."""
     x, y = sides[a + vertex, P_X], sides[a + vertex, P_Y]
@@ -216,7 +216,7 @@ def _is_top(sides, a, count_a, vertex, e_x, e_y):
     )
 
 
-@law
+@inside
 def _beside(sides, a, count_a, vertex_a, b, count_b, vertex_b, n_x, n_y):
     """Of the two pairs of sides that leave two vertices on the same hand, the more parallel one.
 
@@ -234,12 +234,12 @@ def _beside(sides, a, count_a, vertex_a, b, count_b, vertex_b, n_x, n_y):
     return -1, -1
 
 
-@law
+@inside
 def _along(sides, i, n_x, n_y):
     return sides[i, N_X] * n_x + sides[i, N_Y] * n_y
 
 
-@law
+@inside
 def _facing(sides, a, count_a, n_x, n_y):
     """The side whose normal is nearest to a direction; -1 where none is near."""
     best, side = STEEP, -1
@@ -251,7 +251,7 @@ def _facing(sides, a, count_a, n_x, n_y):
     return side
 
 
-@law
+@inside
 def _extent(sides, a, count_a, side, vertex, dx, dy, n_x, n_y):
     """A side, or a vertex where side = -1, along the tangent: begin, end, height at the begin, slope, last vertex."""
     first = side if side >= 0 else vertex

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from ...laws import contact as one
-from ...model.columns import A0_X, A0_Y, A1_X, A1_Y, FLAT_LEVERS, FLAT_STRONG, FLAT_WT_X, FLAT_WT_Y, N_X, N_Y, N_Z
+from ...model.columns import A0_X, A0_Y, A1_X, A1_Y, FLAT_LEVERS, FLAT_STRONG, FLAT_WT_X, FLAT_WT_Y, N_X, N_Y
 from ...runtime.compiled import inlined
 from ...runtime.rows import read_row
 from ...runtime.simd import read_rows
-from .lever import asked, collide, settle, strong_force
+from .lever import after, asked, collide, settle, strong_force
 
 __all__ = (
-    "are_strong", "asked", "collide", "is_strong", "moved", "push", "read_extra", "read_extras", "settle",
-    "strong_force", "velocity",
+    "after", "are_strong", "asked", "collide", "is_strong", "moved", "push", "push_for", "read_extra", "read_extras",
+    "settle", "strong_force", "velocity",
 )  # fmt: skip
 
 
@@ -29,33 +28,35 @@ def read_extras(extra, c):
 
 @inlined
 def moved(extra):
-    """V_t that a unit impulse along n adds."""
+    """m_t times V_t that a unit impulse along n adds."""
     return extra[FLAT_WT_X], extra[FLAT_WT_Y], 0.0
 
 
 @inlined
 def velocity(a, b, contact, extra, cell):
     """V_n and V_t (3), Eq. (contact-veloc)."""
-    return one.along_normal(
-        b[0] - a[0] + (extra[A1_X] * b[5] - extra[A0_X] * a[5]),
-        b[1] - a[1] + (extra[A1_Y] * b[5] - extra[A0_Y] * a[5]),
-        b[2] - a[2], contact[N_X], contact[N_Y], contact[N_Z],
-    )  # fmt: skip
+    v_x = ((b[0] + extra[A1_X] * b[5]) - a[0]) - extra[A0_X] * a[5]
+    v_y = ((b[1] + extra[A1_Y] * b[5]) - a[1]) - extra[A0_Y] * a[5]
+    v_n = v_x * contact[N_X] + v_y * contact[N_Y]
+    return v_n, v_x - v_n * contact[N_X], v_y - v_n * contact[N_Y], 0.0
 
 
 @inlined
 def push(a, b, contact, extra, p):
-    """Both bodies after an impulse p_n n + p_t: Eq. (generalized-R)."""
-    p_x, p_y, p_z = p[1] + p[0] * contact[N_X], p[2] + p[0] * contact[N_Y], p[3] + p[0] * contact[N_Z]
+    """Both bodies after an impulse p_n n + p_t."""
+    return push_for(a, b, contact, extra, p, 1.0)
+
+
+@inlined
+def push_for(a, b, contact, extra, p, dt):
+    """Both bodies after a force p_n n + p_t for a time dt: Eq. (generalized-R)."""
+    p_x, p_y = p[1] + p[0] * contact[N_X], p[2] + p[0] * contact[N_Y]
     t, u = extra[A0_X] * p_x + extra[A0_Y] * p_y, extra[A1_X] * p_x + extra[A1_Y] * p_y
+    h, i, k, m = dt * a[6], dt * a[7], dt * b[6], dt * b[7]  # they are there before the force
     return (
-        (
-            a[0] - a[6] * p_x, a[1] - a[6] * p_y, a[2] - a[6] * p_z, a[3], a[4], a[5] - a[7] * t, a[6], a[7],
-        ),
-        (
-            b[0] + b[6] * p_x, b[1] + b[6] * p_y, b[2] + b[6] * p_z, b[3], b[4], b[5] + b[7] * u, b[6], b[7],
-        ),
-    )  # fmt: skip
+        (a[0] - h * p_x, a[1] - h * p_y, a[2], a[3], a[4], a[5] - i * t, a[6], a[7]),
+        (b[0] + k * p_x, b[1] + k * p_y, b[2], b[3], b[4], b[5] + m * u, b[6], b[7]),
+    )
 
 
 @inlined

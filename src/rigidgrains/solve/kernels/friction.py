@@ -7,6 +7,7 @@ import math
 from ...laws import contact as one
 from ...model.columns import M_N, MU, N_X, N_Y, N_Z, TO_CLOSE
 from ...runtime.compiled import inlined
+from ...runtime.prefetch import prefetch
 from ...runtime.rows import read_row, write_row
 from ...runtime.simd import choose, read_rows
 
@@ -21,6 +22,12 @@ def read_extra(extra, c):
 def read_extras(extra, c):
     """The same of several contacts."""
     return ()
+
+
+@inlined
+def ask_extra(extra, c):
+    """Bring that into the cache."""
+    prefetch(extra, c)
 
 
 @inlined

@@ -5,10 +5,12 @@ from __future__ import annotations
 from ...laws import contact as one
 from ...laws.split import general, split_force, tangents
 from ...model.columns import A_ONE, A_ZERO, LEVERS, MU, N_X, N_Y, N_Z, STRONG, TO_CLOSE, WT_X, WT_Y, WT_Z
-from ...runtime.compiled import inlined, law
+from ...runtime.calls import certainly
+from ...runtime.compiled import inlined, inside
+from ...runtime.prefetch import prefetch_wide
 from ...runtime.rows import read_row
 from ...runtime.simd import read_rows
-from .friction import impulse
+from .friction import impulse, minus
 
 
 @inlined
@@ -24,8 +26,14 @@ def read_extras(extra, c):
 
 
 @inlined
+def ask_extra(extra, c):
+    """Bring them into the cache."""
+    prefetch_wide(extra, c, LEVERS)
+
+
+@inlined
 def moved(extra):
-    """V_t that a unit impulse along n adds."""
+    """m_t times V_t that a unit impulse along n adds."""
     return extra[WT_X], extra[WT_Y], extra[WT_Z]
 
 
@@ -54,7 +62,7 @@ def velocity(a, b, contact, extra, cell):
     """V_n and V_t (3), Eq. (contact-veloc)."""
     u, w = turned(extra, A_ONE, b), turned(extra, A_ZERO, a)
     return one.along_normal(
-        b[0] - a[0] + (u[0] - w[0]), b[1] - a[1] + (u[1] - w[1]), b[2] - a[2] + (u[2] - w[2]),
+        ((b[0] + u[0]) - a[0]) - w[0], ((b[1] + u[1]) - a[1]) - w[1], ((b[2] + u[2]) - a[2]) - w[2],
         contact[N_X], contact[N_Y], contact[N_Z],
     )  # fmt: skip
 
@@ -62,16 +70,23 @@ def velocity(a, b, contact, extra, cell):
 @inlined
 def push(a, b, contact, extra, p):
     """Both bodies after an impulse p_n n + p_t: Eq. (generalized-R)."""
+    return push_for(a, b, contact, extra, p, 1.0)
+
+
+@inlined
+def push_for(a, b, contact, extra, p, dt):
+    """Both bodies after a force p_n n + p_t for a time dt."""
     p_x, p_y, p_z = p[1] + p[0] * contact[N_X], p[2] + p[0] * contact[N_Y], p[3] + p[0] * contact[N_Z]
     t, u = turning(extra, A_ZERO, p_x, p_y, p_z), turning(extra, A_ONE, p_x, p_y, p_z)
+    h, i, k, m = dt * a[6], dt * a[7], dt * b[6], dt * b[7]  # they are there before the force
     return (
         (
-            a[0] - a[6] * p_x, a[1] - a[6] * p_y, a[2] - a[6] * p_z,
-            a[3] - a[7] * t[0], a[4] - a[7] * t[1], a[5] - a[7] * t[2], a[6], a[7],
+            a[0] - h * p_x, a[1] - h * p_y, a[2] - h * p_z, a[3] - i * t[0], a[4] - i * t[1], a[5] - i * t[2],
+            a[6], a[7],
         ),
         (
-            b[0] + b[6] * p_x, b[1] + b[6] * p_y, b[2] + b[6] * p_z,
-            b[3] + b[7] * u[0], b[4] + b[7] * u[1], b[5] + b[7] * u[2], b[6], b[7],
+            b[0] + k * p_x, b[1] + k * p_y, b[2] + k * p_z, b[3] + m * u[0], b[4] + m * u[1], b[5] + m * u[2],
+            b[6], b[7],
         ),
     )  # fmt: skip
 
@@ -79,15 +94,15 @@ def push(a, b, contact, extra, p):
 @inlined
 def collide(a, b, contact, extra, old, cell, dt, rate, opens):
     """Both bodies and the force after the split law, from those before."""
-    new = split_force(old, velocity(a, b, contact, extra, cell), contact, moved(extra), dt, rate, opens)
-    a, b = push(a, b, contact, extra, impulse(new, old, dt))
+    new = split_force(old, velocity(a, b, contact, extra, cell), contact, moved(extra), rate, opens)
+    a, b = push_for(a, b, contact, extra, minus(new, old), dt)
     return a, b, new
 
 
 @inlined
 def asked(a, b, contact, extra, old, cell, rate):
     """The force that the law asks for, from the present one and the velocities."""
-    return split_force(old, velocity(a, b, contact, extra, cell), contact, moved(extra), 1.0 / rate, rate, False)
+    return split_force(old, velocity(a, b, contact, extra, cell), contact, moved(extra), rate, False)
 
 
 @inlined
@@ -109,29 +124,26 @@ def are_strong(extra, sequence, first, number):
 def settle(a, b, contact, extra, old, cell, dt, rate, opens):
     """One contact: the general law where the coupling is strong and the split law might go round in circles."""
     if is_strong(extra) and not opens:
-        new = strong_force(a, b, contact, extra, old, cell, dt)
+        new = certainly(strong_force, (a, b, contact, extra, old, dt))
         a, b = push(a, b, contact, extra, impulse(new, old, dt))
         return a, b, new
-    return collide(a, b, contact, extra, old, cell, dt, rate, opens)
+    return collide(a, b, contact, extra, old, (), dt, rate, opens)
 
 
-@law
-def strong_force(a, b, contact, extra, old, cell, dt):
+@inside
+def strong_force(a, b, contact, extra, old, dt):
     """R_n and R_t (3) of the general law."""
-    t_x, t_y, t_z, u_x, u_y, u_z = tangents(contact[N_X], contact[N_Y], contact[N_Z])
+    n_x, n_y, n_z = contact[N_X], contact[N_Y], contact[N_Z]
+    t_x, t_y, t_z, u_x, u_y, u_z = tangents(n_x, n_y, n_z)
     # M_c^-1: what unit impulses do to bodies at rest
-    c, d = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, a[6], a[7]), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, b[6], b[7])
-    e, f = push(c, d, contact, extra, (1.0, 0.0, 0.0, 0.0))
-    w_nn, x, y, z = velocity(e, f, contact, extra, cell)
+    w_nn, x, y, z = after(a, b, contact, extra, (1.0, 0.0, 0.0, 0.0), 0.0)
     w_n1, w_n2 = x * t_x + y * t_y + z * t_z, x * u_x + y * u_y + z * u_z
-    e, f = push(c, d, contact, extra, (0.0, t_x, t_y, t_z))
-    _, x, y, z = velocity(e, f, contact, extra, cell)
+    _, x, y, z = after(a, b, contact, extra, (0.0, t_x, t_y, t_z), 0.0)
     w_11, w_12 = x * t_x + y * t_y + z * t_z, x * u_x + y * u_y + z * u_z
-    e, f = push(c, d, contact, extra, (0.0, u_x, u_y, u_z))
-    _, x, y, z = velocity(e, f, contact, extra, cell)
+    _, x, y, z = after(a, b, contact, extra, (0.0, u_x, u_y, u_z), 0.0)
     w_22 = x * u_x + y * u_y + z * u_z
     # U: the present velocity without the contact's own force
-    v_n, x, y, z = velocity(a, b, contact, extra, cell)
+    v_n, x, y, z = after(a, b, contact, extra, (0.0, 0.0, 0.0, 0.0), 1.0)
     v_1, v_2 = x * t_x + y * t_y + z * t_z, x * u_x + y * u_y + z * u_z
     r_1, r_2 = old[1] * t_x + old[2] * t_y + old[3] * t_z, old[1] * u_x + old[2] * u_y + old[3] * u_z
     u = (
@@ -142,3 +154,16 @@ def strong_force(a, b, contact, extra, old, cell, dt):
     w = w_nn, w_n1, w_n2, w_11, w_12, w_22
     r_n, r_1, r_2 = general(contact[TO_CLOSE], u, w, contact[MU], dt)
     return r_n, r_1 * t_x + r_2 * u_x, r_1 * t_y + r_2 * u_y, r_1 * t_z + r_2 * u_z
+
+
+@inside
+def after(a, b, contact, extra, p, present):
+    """V_n and V_t (3) after an impulse, of bodies that move as they do (present = 1) or are at rest (0)."""
+    a = (
+        present * a[0], present * a[1], present * a[2], present * a[3], present * a[4], present * a[5], a[6], a[7],
+    )  # fmt: skip
+    b = (
+        present * b[0], present * b[1], present * b[2], present * b[3], present * b[4], present * b[5], b[6], b[7],
+    )  # fmt: skip
+    a, b = push(a, b, contact, extra, p)
+    return velocity(a, b, contact, extra, ())

@@ -10,7 +10,19 @@ import math
 
 from ...laws.contact import put_back, row
 from ...runtime.prefetch import prefetch
-from .friction import drag, impulse, minus, push, read_extra, read_force, scaled, settle, square, write_force
+from .friction import (
+    ask_extra,
+    drag,
+    impulse,
+    minus,
+    push,
+    read_extra,
+    read_force,
+    scaled,
+    settle,
+    square,
+    write_force,
+)  # fmt: skip
 
 AHEAD = 8  # contacts: in so many updates memory answers
 
@@ -52,7 +64,7 @@ def ask_ahead(k, sequence, motion, pairs, geometry, extra, forces):
     soon, late = sequence[min(k + AHEAD, last)], sequence[min(k + 2 * AHEAD, last)]
     prefetch(pairs, late)
     prefetch(geometry, late)
-    prefetch(extra, late)
+    ask_extra(extra, late)
     prefetch(forces, late)
     prefetch(motion, pairs[soon, 0])
     prefetch(motion, pairs[soon, 1])
