@@ -1,12 +1,13 @@
 """Random packings of dice, the five Platonic solids with rounded edges: as loose and as dense as gravity makes them.
 
-python validation/dice.py [--grains 200] [--seeds 3] [--quick] [--processes N] [--runs FILE] [--figure FILE]
+python validation/dice.py [--grains 200] [--seeds 6] [--quick] [--processes N] [--runs FILE] [--figure FILE]
 
 Dice in a cell that is periodic sideways sink through a viscous medium, turned at random, and come to rest on a floor,
 at the speed that they reach in a fall of half a radius: the loose state, as of a fluidised bed when the flow is turned
 off.
-Then the bed is tapped: all dice are thrown up by one diameter and come to rest again, 12 times, with a quarter of the
-friction, since vibration takes much of it. Packing fractions are those of a slice away from floor and surface.
+Then the bed is shaken, with the same friction: 24 times all dice are thrown up and get random velocities and spins
+besides, each time a little less, and come to rest again. Packing fractions are those of a slice away from floor and
+surface. Amplitude and number of shakes were chosen with one bed of tetrahedra (seed 101), the other solids had no say.
 Published, of plastic dice that were fluidised or vibrated: Baker & Kudrolli, Phys. Rev. E 82 (2010) 061304 (+- 0.01).
 """
 
@@ -28,10 +29,11 @@ PUBLISHED = {
     "icosahedron": (0.50, 0.59),
 }  # fmt: skip
 STATES = ("loose", "dense")
-FRICTION, TAPPED = 0.4, 0.1  # of the loose state, and while it is tapped
+FRICTION = 0.4
 ROUNDING = 0.1  # over the radius of the sphere of equal volume: 1 mm for a cube of 16 mm
 DRAG = 1.0  # g = r = 1: speeds of sinking of 1
-THROW, TAPS, REST = 2.0, 12, 8.0  # speed, number, time until the next
+SHAKES, REST = 24, 4.0  # number, time until the next at first
+THROW, RANDOM = 1.0, 0.5  # speed upwards and standard deviation of each component at first
 REMOVE = {"gap": 0.1, "slack": 5e-4}  # in the end, what overlaps the blows have left
 DILUTE, BED = 0.25, 0.55  # packing fractions, for the size of the cell
 FLOOR, SURFACE = 2.5, 1.5  # away from both, in radii
@@ -39,7 +41,7 @@ FLOOR, SURFACE = 2.5, 1.5  # away from both, in radii
 
 def main() -> None:
     """Pack all, print a table, and draw if asked."""
-    options = settings(__doc__, grains=200, seeds=3)
+    options = settings(__doc__, grains=200, seeds=6)
     tasks = [
         {"solid": solid, "grains": options.grains, "seed": seed}
         for seed in range(1, options.seeds + 1) for solid in PUBLISHED
@@ -60,14 +62,10 @@ def main() -> None:
 def packed(solid: str, grains: int, seed: int) -> Run:
     """The loose and the dense state."""
     simulation, begun = start(solid, grains, seed), time.process_time()
-    bodies = simulation.bodies
     settle(simulation, DRAG)
     loose = packing(simulation)
     first = verdict(simulation)
-    bodies.friction[:] = TAPPED
-    for _ in range(TAPS):
-        bodies.velocity[:, 2] += THROW
-        simulation.run(until=simulation.time + REST)
+    shake(simulation, np.random.default_rng(seed))
     simulation.solver = rg.AcceleratedSweeps(**REMOVE)
     settle(simulation, 0.0)
     return {
@@ -99,6 +97,15 @@ def settle(simulation: rg.Simulation, drag: float) -> None:
         slow = slow + 1 if float((bodies.velocity**2).sum(axis=1).mean()) < 1e-6 else 0
 
 
+def shake(simulation: rg.Simulation, random: np.random.Generator) -> None:
+    """Throw all dice up, with random velocities and spins besides, and let them fall, ever more gently."""
+    bodies = simulation.bodies
+    for amplitude in 1.0 - np.arange(SHAKES) / SHAKES:
+        bodies.velocity[:, 2] += THROW * amplitude
+        bodies.motion[: bodies.count, :6] += RANDOM * amplitude * random.normal(size=(bodies.count, 6))
+        simulation.run(until=simulation.time + REST * amplitude)
+
+
 def packing(simulation: rg.Simulation) -> float:
     """Packing fraction between floor and surface."""
     top = float(np.quantile(simulation.bodies.position[:, 2], 0.9)) - SURFACE
@@ -113,18 +120,21 @@ def draw(found: dict[tuple[str, str], tuple[float, float]], path: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(figsize=(5.4, 3.8), layout="constrained")
+    figure, axes = plt.subplots(figsize=(7.2, 4.0), layout="constrained")
     place = np.arange(len(PUBLISHED))
     for k, (state, ink) in enumerate(zip(STATES, ("#1b4f8a", "#a8442a"))):
+        for x, both in zip(place, PUBLISHED.values()):  # what counts as agreement
+            axes.fill_between([x - 0.3, x + 0.3], both[k] - 0.02, both[k] + 0.02, color=ink, alpha=0.13, lw=0)
         published = [both[k] for both in PUBLISHED.values()]
         axes.errorbar(
-            place + 0.08, published, 0.01, fmt="D", mfc="white", color=ink, capsize=3, label=f"{state}, published"
+            place - 0.12, published, 0.01, fmt="D", mfc="white", color=ink, capsize=3, label=f"{state}, experiment"
         )
         own = np.array([found[solid, state] for solid in PUBLISHED])
-        axes.errorbar(place - 0.08, own[:, 0], own[:, 1], fmt="o", color=ink, capsize=3, label=f"{state}, rigidgrains")
-    axes.set(xticks=place, xticklabels=list(PUBLISHED), ylabel="packing fraction", title="Dice")
-    axes.tick_params(axis="x", labelsize=8)
-    axes.legend(frameon=False, fontsize=8, ncols=2)
+        axes.errorbar(place + 0.12, own[:, 0], own[:, 1], fmt="o", color=ink, capsize=3, label=f"{state}, rigidgrains")
+    axes.set(xticks=place, xticklabels=list(PUBLISHED), ylabel="packing fraction", ylim=(0.46, 0.75))
+    axes.set_title("Platonic dice; experiment: Baker & Kudrolli 2010, bands ± 0.02")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, loc="upper center", ncols=2)
     figure.savefig(path, dpi=150)
 
 
