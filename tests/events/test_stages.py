@@ -111,6 +111,24 @@ def test_a_value_has_to_cross_the_bound():
     assert report.stages[0]["how"].startswith("lid.force rose to ")
 
 
+def test_a_shock_is_over_before_a_value_has_stayed_beyond_its_bound():
+    """A lid lands with m v/dt, several times the bound, within a step or two; later its load stays above 5 N."""
+    stages = []
+    for during in ({}, {"during": 0.02}):
+        scene = resting()
+        scene.add_piston("lid", point=(0, 1.2), normal=(0, -1), mass=0.1, load="50*t", velocity=5.0)
+        scene.add_stage("press", when={"column": "lid.force", "rising": 5.0, **during}, limit=1.0)
+        _, history, report = run(scene, solver=rg.Sweeps(criterion=rg.LocalCriterion(1e-12)))
+        stages.append((report.stages[0], history["lid.force"], history["time"]))
+    (shocked, forces, _), (stayed, more, times) = stages
+    assert shocked["reached"]
+    assert forces[-1] > 15.0
+    assert len(forces) < 7
+    below = 1 + int(np.flatnonzero(more < 5.0)[-1])
+    assert stayed["ended"] == pytest.approx(times[below] + 0.02, rel=1e-9)
+    assert more[-1] < 10.0
+
+
 def test_a_value_that_is_beyond_the_bound_from_the_start_does_not_cross_it():
     scene = resting()
     scene.add_stage("fall", when={"column": "kinetic_energy", "falling": 1.0}, limit=0.1)
@@ -326,11 +344,7 @@ def test_functions_of_stages_to_come_are_asked_for_and_put_back(tmp_path):
     resumed = rg.resume(path, functions=functions)
     resumed.observe(rg.TrajectoryWriter(path, resume=True), every=100)
     resumed.run(steps=5)  # within the second stage
-    later = rg.resume(
-        path,
-        functions={"wall.velocity": (shake, 0), "lid.load": press}
-        | {place: functions[place] for place in functions if "fall" in place},
-    )
+    later = rg.resume(path, functions=functions)
     later.run()
     assert later.time == straight.time
     for one, other in zip(straight.bodies.walls, later.bodies.walls):

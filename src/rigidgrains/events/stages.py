@@ -22,6 +22,7 @@ class Stage:
     until  : s, time of the stage; limit : s, likewise
     rest   : inertial number below which grains are at rest, None if that is not asked
     column : of the history, whose value is to cross `bound`; rising : from below, else from above
+    during : s, that it has to stay beyond
     """
 
     name: str
@@ -30,6 +31,7 @@ class Stage:
     column: str = ""
     bound: float = math.nan
     rising: bool = True
+    during: float = 0.0
     limit: float = math.inf
     change: Change = field(default_factory=Change)
 
@@ -47,7 +49,8 @@ class Stage:
         if self.rest is not None:
             return f"until at rest, inertial number below {self.rest:g}{limit}"
         if self.column:
-            return f"until {self.column} {'rises' if self.rising else 'falls'} to {self.bound:g}{limit}"
+            stays = f" for {self.during:g} s" if self.during else ""
+            return f"until {self.column} {'rises' if self.rising else 'falls'} to {self.bound:g}{stays}{limit}"
         return "to the end of the run"
 
     def words(self) -> dict[str, Any]:
@@ -82,7 +85,7 @@ class Stages:
     number : of the stage that is under way, from 0; -1 before the first is entered
     begun  : s, when it began; since : number of the step after which it did
     ended  : True after the last step of a stage, until the next one begins
-    quiet  : s, since when nothing moves; not a number while something does
+    quiet  : s, since when nothing moves, or the value is beyond its bound; not a number while that is not so
     armed  : True once the column has been on the near side of the bound
     past   : the stages that have ended
     """

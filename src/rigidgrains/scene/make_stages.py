@@ -75,7 +75,12 @@ def _stage(scene: Scene, table: StageTable, then: Scene, now: FrictionTable, bod
     crossing: dict[str, Any] = {}
     if when is not None:
         rising = when.rising is not None
-        crossing = {"column": when.column, "rising": rising, "bound": when.rising if rising else when.falling}
+        crossing = {
+            "column": when.column,
+            "rising": rising,
+            "bound": when.rising if rising else when.falling,
+            "during": when.during or 0.0,
+        }
     return Stage(
         table.name,
         until=math.inf if table.until is None else table.until,

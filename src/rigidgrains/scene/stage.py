@@ -68,6 +68,7 @@ class When(Section):
     column: Name = Field(description="name of a column of the history, such as 'pressure' or 'lid.displacement'")
     rising: Number | None = Field(default=None, description="the bound that it is to cross from below")
     falling: Number | None = Field(default=None, description="the bound that it is to cross from above")
+    during: Positive | None = Field(default=None, description="how long it has to stay beyond (s); one step if absent")
 
     def mistakes(self, dimension: int) -> Iterator[Problem]:
         if (self.rising is None) == (self.falling is None):

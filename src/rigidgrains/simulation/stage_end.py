@@ -52,7 +52,11 @@ def _crosses(stages: Stages, stage: Stage, simulation: Stepper) -> str:
         return ""
     now = value(simulation, stage.column)
     beyond = now >= stage.bound if stage.rising else now <= stage.bound
-    if beyond and stages.armed:
+    if not (beyond and stages.armed):
+        stages.quiet = math.nan
+    elif math.isnan(stages.quiet):
+        stages.quiet = simulation.time
+    if simulation.time - stages.quiet >= stage.during - NOW * simulation.dt:
         return f"{stage.column} {'rose' if stage.rising else 'fell'} to {now:.6g}, bound {stage.bound:g}"
     stages.armed |= not beyond
     return ""
@@ -68,7 +72,8 @@ def _missed(stages: Stages, stage: Stage, simulation: Stepper) -> str:
         return after
     now, way = value(simulation, stage.column), "rise" if stage.rising else "fall"
     never = "" if stages.armed else f"; it was beyond all the time, and so did not {way} to it"
-    return f"{after} {stage.column} is {now:.6g}, bound {stage.bound:g}{never}"
+    short = f", beyond which it did not stay for {stage.during:g} s" if stages.armed and stage.during else ""
+    return f"{after} {stage.column} is {now:.6g}, bound {stage.bound:g}{short}{never}"
 
 
 def stage_rows(past: Iterable[dict[str, Any]], left: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
