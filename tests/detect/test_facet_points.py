@@ -16,7 +16,7 @@ from rigidgrains.certificate.facets import cores_at, parts_of
 from rigidgrains.certificate.grains import WITHIN
 from rigidgrains.certificate.points import cores_of
 from rigidgrains.certificate.state import State
-from rigidgrains.detect.facet_points import facet_points, facet_speeds, wall_gaps
+from rigidgrains.detect.facet_points import facet_points, facet_speeds, or_nearest, wall_gaps
 from rigidgrains.detect.point_columns import AT_LEVER, AT_SINK, AT_V
 from rigidgrains.detect.search import Reach
 from rigidgrains.model.columns import V
@@ -182,6 +182,21 @@ def test_nothing_is_felt_at_edges_between_facets():
     assert bodies.velocity[0, 0] == pytest.approx(1.0, abs=1e-9)
     assert simulation.contacts.count >= 2
     assert float(overlaps(bodies, simulation.contacts).max(initial=0.0)) < 1e-6
+
+
+@pytest.mark.parametrize(("beside", "kept"), [(47, True), (46, False), (45, False), (44, False), (43, True)])
+def test_what_is_felt_far_away_says_nothing_about_a_place(beside, kept):
+    """One corner of a part at facet 45, which lets it out aside; another corner is felt at a facet near or far."""
+    felt, facet, gap = np.array([False, True]), np.array([45, beside]), np.array([-0.1, -0.2])
+    found = or_nearest(felt, np.zeros(2, np.int64), facet, 60, gap)
+    assert found.tolist() == [kept, True]
+
+
+def test_of_what_nobody_feels_the_nearest_stays():
+    """Facets 59 and 0 are side by side; a second part is far away."""
+    felt, part = np.zeros(4, np.bool_), np.array([0, 0, 0, 1])
+    found = or_nearest(felt, part, np.array([59, 0, 30, 0]), 60, np.array([-0.1, -0.2, 0.3, 0.1]))
+    assert found.tolist() == [False, True, True, True]
 
 
 @pytest.mark.parametrize(("dimension", "name"), [(2, "rod"), (3, "rod")])

@@ -167,7 +167,7 @@ def face(wall: Surface, catalogue: Catalogue, grains: Placed, reach: Array, boun
         return facing
     felt = _felt(facets.seams, np.einsum("pab,pa->pb", turn[number], -found[:, FOUND_N]))
     own = facing.grain.astype(np.int64) * PARTS + facing.feature // WITHIN // PARTS
-    keep = _or_deepest(felt, own, found[:, FOUND_GAP])
+    keep = or_nearest(felt, own, number, facets.count, found[:, FOUND_GAP])
     facing = Facing(facing.grain[keep], found[keep], facing.feature[keep])
     return _without_twins(facing, turn @ facets.part.normals[0], grains.scale)
 
@@ -204,13 +204,27 @@ def _felt(seams: Array, out: Array) -> NDArray[np.bool_]:
     return felt
 
 
-def _or_deepest(felt: NDArray[np.bool_], part: NDArray[np.int64], gap: Array) -> NDArray[np.bool_]:
-    """What is felt; of parts that are so deep in facets that each of these lets them out aside, the deepest points."""
-    least = np.zeros(int(part.max(initial=-1)) + 1)
-    np.minimum.at(least, part, gap)
-    known = np.zeros(len(least), np.bool_)
-    known[part[felt]] = True
-    return felt | (~known[part] & (gap < 0.0) & (gap == least[part]))
+def or_nearest(
+    felt: NDArray[np.bool_], part: NDArray[np.int64], facet: NDArray[np.int64], count: int, gap: Array
+) -> NDArray[np.bool_]:
+    """What is felt; where facets side by side all let a part out aside, one to the next, the nearest points there.
+
+    part, facet : (p,) of each point; count : of facets around. What is felt farther away says nothing about this place.
+    """
+    if felt.all():
+        return felt
+    places, at = np.unique(part * count + facet, return_inverse=True)
+    least, known = np.full(len(places), np.inf), np.zeros(len(places), np.bool_)
+    np.minimum.at(least, at, gap)
+    known[at[felt]] = True
+    heard, nearest = np.zeros(len(gap), np.bool_), np.full(len(gap), np.inf)
+    for aside in (-1, 0, 1):
+        beside = part * count + (facet + aside) % count
+        where = np.minimum(np.searchsorted(places, beside), len(places) - 1)
+        there = places[where] == beside
+        heard |= there & known[where]
+        nearest = np.where(there, np.minimum(nearest, least[where]), nearest)
+    return felt | (~heard & (gap == nearest))
 
 
 def _without_twins(facing: Facing, normals: Array, scale: Array) -> Facing:
