@@ -371,26 +371,6 @@ def test_a_run_is_resumed_wherever_grains_have_left(tmp_path, guided):
         assert {len(frame) for frame in trajectory} == {0, 1, 2, 3}
 
 
-def test_frames_have_torques_also_when_none_is_left(tmp_path):
-    """All that are twisted leave, and others come in; a force with torques cannot begin in the middle of a file."""
-    scene = rg.Scene(dimension=2, gravity=(0, -10.0), run={"dt": 1e-2, "seed": 1})
-    scene.add_grains(name="twisted", positions=[(0, 0.05)], radius=1e-2)
-    scene.add_force(grains="twisted", force=(1e-3, 0), torque=1e-6)
-    scene.add_outlet("drain", point=(0, 0), normal=(0, 1))
-    scene.add_inflow("rain", radius=1e-2, rate=50, total=2, region=((0, 0.2), (1, 0.4)), since=0.2)
-    rg.Simulation(scene).observe(rg.TrajectoryWriter(tmp_path / "run.vtkhdf"), every=3).run(until=0.3)
-    with rg.Trajectory(tmp_path / "run.vtkhdf") as trajectory:
-        assert sorted({len(frame) for frame in trajectory}) == [0, 1, 2]
-        assert not any(check(frame).violated for frame in trajectory)
-    scene = rg.Scene(dimension=2, run={"dt": 1e-2})
-    scene.add_grains(positions=[(0, 0)], radius=1e-2)
-    simulation = rg.Simulation(scene).observe(rg.TrajectoryWriter(tmp_path / "late.vtkhdf"), every=3)
-    simulation.run(steps=6)
-    simulation.add_force(lambda mass: (np.zeros((1, 2)), np.ones(1)), name="motor")
-    with pytest.raises(rg.TrajectoryError, match="begun without torques on grains; add the force before the first run"):
-        simulation.run(steps=6)
-
-
 def test_an_inflow_that_fails_leaves_streams_and_grains_as_they_were():
     """Else a grain that an outlet has handed on would be in the scene and on its way back."""
     scene = rg.Scene(dimension=2, gravity=(0, -10), run={"dt": 1e-2})

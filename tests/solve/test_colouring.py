@@ -281,18 +281,6 @@ def tiled(monkeypatch):
     return bench.dense_problem(600, coloured=True)[1]
 
 
-@pytest.mark.parametrize(("solver", "tiles"), [(Sweeps("coloured"), 0), (AcceleratedSweeps(), 19)])
-def test_two_tables_fill_the_cache_with_half_the_grains(monkeypatch, solver, tiles):
-    """600 spheres in tiles of 32; a solver that is changed in the middle of a run gets its own."""
-    in_small_tiles(monkeypatch)
-    monkeypatch.setattr(pairs, "MANY", 1000)
-    simulation = Simulation(bench.dense_bodies(600), dt=1e-4, solver=Sweeps("coloured", FixedSweeps(2)), seed=1)
-    simulation.step()
-    simulation.solver = solver
-    simulation.step()
-    assert len(simulation.contacts.colouring.tiles) == (tiles + 1 if tiles else 0)
-
-
 def test_tiles_share_no_grain_and_every_contact_has_a_place(tiled):
     by = tiled.colouring
     assert by.inner.any()

@@ -12,6 +12,7 @@ from rigidgrains.app import bench
 from rigidgrains.detect import pairs
 from rigidgrains.model.columns import M_N
 from rigidgrains.runtime import threads as in_threads
+from rigidgrains.simulation.simulation import Simulation
 from rigidgrains.solve.accelerated import AcceleratedSweeps
 from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion, ResidualCriterion
 from rigidgrains.solve.extrapolated import Extrapolated
@@ -192,3 +193,14 @@ def test_it_is_much_faster_than_plain_sweeps():
         assert report.converged
         made[name] = report.sweeps
     assert made["accelerated"] < 10 * n < made["plain"] / 2
+
+
+@pytest.mark.parametrize(("solver", "number"), [(Sweeps("coloured"), 0), (AcceleratedSweeps(), 19)])
+def test_two_tables_fill_the_cache_with_half_the_grains(tiles, monkeypatch, solver, number):
+    """600 spheres in tiles of 32; a solver that is changed in the middle of a run gets its own."""
+    monkeypatch.setattr(pairs, "MANY", 1000)
+    simulation = Simulation(bench.dense_bodies(600), dt=1e-4, solver=Sweeps("coloured", FixedSweeps(2)), seed=1)
+    simulation.step()
+    simulation.solver = solver
+    simulation.step()
+    assert len(simulation.contacts.colouring.tiles) == (number + 1 if number else 0)

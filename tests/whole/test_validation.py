@@ -8,6 +8,7 @@ import math
 import runpy
 import subprocess
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -31,31 +32,30 @@ def test_options_are_told(name: str, monkeypatch: pytest.MonkeyPatch, capsys: py
     assert "--quick" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("name", "columns", "figures"),
-    [
-        ("pentagons", "kind disk pentagon", "strength a_c a_n a_t phi side side_strong side_weak carried"),
-        ("dice", "solid tetrahedron cube octahedron dodecahedron icosahedron", "loose dense"),
-        ("spherocylinders", "ratio 0.0 0.2 0.45 0.7 1.2 2.0", "phi"),
-    ],
-)
+# What a run is made of, and what it finds, as the programs have it.
+TASKS: dict[str, Callable[[Any], tuple[list[dict[str, Any]], Iterable[str]]]] = {
+    "pentagons": lambda own: ([{"kind": k, "rate": rate} for rate in own.RATES for k in own.KINDS], own.FIGURES),
+    "dice": lambda own: ([{"solid": solid} for solid in own.PUBLISHED], own.STATES),
+    "spherocylinders": lambda own: ([{"ratio": r, "patience": own.PATIENCE} for r in own.RATIOS], ["phi"]),
+}
+
+
+@pytest.mark.parametrize("name", TASKS)
 def test_runs_that_are_kept_are_not_made_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, columns: str,
-    figures: str,
-) -> None:  # fmt: skip
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
     """Two seeds in a file that has them all: nothing is computed, the table has means and standard errors."""
-    key, *values = columns.split()
+    monkeypatch.syspath_prepend(str(FOLDER))
+    tasks, figures = TASKS[name](own := importlib.import_module(name))
     runs = [
-        {key: float(value) if key == "ratio" else value, "grains": 7, "seed": seed}
-        | dict.fromkeys(figures.split(), 0.5 + 0.25 * seed)
-        for value in values for seed in (1, 2)
+        task | {"grains": 7, "seed": seed} | dict.fromkeys(figures, 0.5 + 0.25 * seed)
+        for task in tasks for seed in (1, 2)
     ]  # fmt: skip
     kept = tmp_path / "runs"
     kept.write_text("".join(json.dumps(run) + "\n" for run in runs))
-    monkeypatch.syspath_prepend(str(FOLDER))
     monkeypatch.setattr(sys, "argv", [name, "--grains", "7", "--seeds", "2", "--processes", "1", "--runs", str(kept)])
-    importlib.import_module(name).main()
-    assert capsys.readouterr().out.count("0.88 ± 0.12") == len(values) * len(figures.split())
+    own.main()
+    assert capsys.readouterr().out.count(own.spread(0.875, 0.125)) == len(tasks) * len(list(figures))
     assert len(kept.read_text().splitlines()) == len(runs)
 
 
