@@ -171,9 +171,9 @@ def pressed(**piston) -> Scene:
 @pytest.mark.parametrize("piston", [{"area": 2.0}, {"between": ["left", "right"]}])
 @pytest.mark.parametrize("stress", [3.0, "3 + sin(t)"])
 def test_a_piston_under_stress_moves_like_one_under_the_same_load(piston, stress):
-    """F = 3 * 2 = 6 N, a = 1.5 m/s^2: the first step has a dt^2 = travel r, and the disk carries 6 N in the end."""
+    """F = 3 * 2 = 6 N, a = 1.5 m/s^2: the first step has a dt^2 = 0.0025 d, and the disk carries 6 N in the end."""
     simulation = Simulation(pressed(stress=stress, **piston))
-    assert simulation.dt == pytest.approx(math.sqrt(0.1 / 1.5))
+    assert simulation.dt == pytest.approx(math.sqrt(0.0025 * 2.0 / 1.5))
     other = Simulation(pressed(load=6.0))
     assert simulation.dt == other.dt
     if stress == 3.0:

@@ -164,6 +164,6 @@ def test_a_grain_that_is_about_to_turn_is_not_at_rest():
 
 
 def test_dt_auto_sees_a_torque():
-    """A torque is all that acts: T/(m r) a second gives the first step, travel r = T/(m r) dt^2."""
+    """A torque is all that acts: T/(m r) a second gives the first step, 0.0025 d = T/(m r) dt^2."""
     bodies = twisted(grains([[0, 1, 0]], 1.0, 2.0, dimension=2, friction=0.5, walls=[floor()]), [[0, 0, 4.0]])
-    assert Simulation(bodies, dt="auto").dt == pytest.approx(np.sqrt(0.1 / 2.0))
+    assert Simulation(bodies, dt="auto").dt == pytest.approx(np.sqrt(0.0025 * 2.0 / 2.0))

@@ -15,7 +15,7 @@ from rigidgrains.certificate import check
 from rigidgrains.measure import energy_budget
 from rigidgrains.model.columns import INV_M_ALL
 from rigidgrains.runtime.threads import only
-from rigidgrains.solve.accuracy import LEAVES, LEVELS, STILL, STRICT, is_slow, is_still
+from rigidgrains.solve.accuracy import DROP, LEAVES, LEVELS, STILL, STRICT, is_slow, is_still, part_of_crossing
 from rigidgrains.solve.criteria import FlowCriterion
 from rigidgrains.solve.extent import extent_of, loaded_extent
 from rigidgrains.solve.measures import measure
@@ -51,6 +51,19 @@ def test_what_is_asked_depends_on_the_step_before(level):
     assert motion.gap == ("g_pos" if level == "exact" else 0.1)
     assert isinstance(motion.criterion, MomentumCriterion if level == "exact" else FlowCriterion)
     assert (rest.still, motion.still, solver.still) == (True, False, None)
+
+
+def test_short_steps_in_motion_may_make_fewer_sweeps():
+    """As the square root of the part of a fall by DROP: what is left spreads from step to step. At rest forces count."""
+    simulation = bed("balanced")
+    simulation.last_solve = MOTION
+    fall = math.sqrt(DROP * 2.0 * simulation.bodies.mean_radius / 1.0)  # a dt^2 = DROP d
+    for dt, part in ((fall / 4.0, 0.5), (fall / 100.0, 0.1), (2.0 * fall, 1.0)):
+        simulation.dt = dt
+        assert simulation._solver_of_step().reach == pytest.approx(4.0 * part)
+    simulation.dt, simulation.last_solve = fall / 4.0, REST
+    assert simulation._solver_of_step().reach == 4.0
+    assert part_of_crossing(1.0, math.inf) == 1.0
 
 
 def test_settings_of_the_user_win_one_by_one():
@@ -308,31 +321,31 @@ def test_a_run_goes_on_to_the_bit(tmp_path):
 
 
 def test_a_scene_needs_no_time_step():
-    """Nobody comes further than a hundredth of a diameter from rest in a step, a four-hundredth in exact ones."""
+    """Nobody comes further than a four-hundredth of a diameter from rest in a step, with dt = "auto" too."""
     scene = Scene(dimension=2, gravity=(0, -10), friction=0.5)
     scene.add_grains(count=20, radius=0.5, region=((0, 0), (5, 8)))
     scene.add_box(lower=(0, 0), upper=(5, 10), open=["top"])
     steps = {level: Simulation(scene, accuracy=level).auto for level in LEVELS}
-    assert [(step.travel, step.drop) for step in steps.values()] == [(1.0, 0.01), (0.1, 0.01), (0.1, 0.0025)]
+    assert [(step.travel, step.drop) for step in steps.values()] == [(1.0, 0.0025), (0.1, 0.0025), (0.1, 0.0025)]
     assert Simulation(scene.build(), accuracy="exact").auto == steps["exact"]
-    assert Simulation(scene, dt="auto").auto == AutoStep()
+    assert Simulation(scene, dt="auto").auto == Simulation(scene).auto == AutoStep(drop=0.0025)
     simulation = Simulation(scene)
     simulation.run(until=3.0)
     assert simulation.auto is not None
-    assert simulation.step_sizes.max() <= math.sqrt(0.01 * 1.0 / 10.0) * (1.0 + 1e-12)
-    assert simulation.step_sizes.max() >= 0.9 * math.sqrt(0.01 * 1.0 / 10.0)
+    assert simulation.step_sizes.max() <= math.sqrt(0.0025 * 1.0 / 10.0) * (1.0 + 1e-12)
+    assert simulation.step_sizes.max() >= 0.9 * math.sqrt(0.0025 * 1.0 / 10.0)
     assert isinstance(simulation.solver, Sweeps)
 
 
 def test_a_cell_under_pressure_needs_no_time_step():
-    """From rest its pressure brings neighbours closer by no more than a hundredth of a diameter in a step."""
+    """From rest its pressure brings neighbours closer by no more than a four-hundredth of a diameter in a step."""
     scene = Scene(dimension=2, friction=0.4, cell={"lower": (0, 0), "upper": (6, 6), "pressure": 1.0})
     scene.add_grains(count=20, radius=0.5, density=1.0)
     simulation = Simulation(scene)
     simulation.run(until=20.0)
     bodies = simulation.bodies
     strain = bodies.cell.volume * 1.0 * bodies.flow[0, INV_M_ALL]  # V P/M (1/s^2) along an axis, least at the end
-    assert simulation.step_sizes.max() <= math.sqrt(0.01 * 1.0 / strain)  # of grains 1 apart, whose diameter is 1
+    assert simulation.step_sizes.max() <= math.sqrt(0.0025 * 1.0 / strain)  # of grains 1 apart, whose diameter is 1
     assert simulation.report().max_overlap_of_run < 0.02
 
 

@@ -158,8 +158,8 @@ class Run(Section):
 
     dt: TimeStep | None = Field(
         default=None,
-        description="the time step (s), or 'auto' for as long as motion allows; if absent also no longer than a fall "
-        "through a hundredth of a diameter takes (a four-hundredth with accuracy = 'exact')",
+        description="the time step (s), or 'auto', as if it were absent: as long as motion allows, and no longer than "
+        "a fall through a four-hundredth of a diameter takes",
     )
     until: Positive | None = Field(default=None, description="time at which to stop (s)")
     steps: Count | None = Field(default=None, description="number of steps after which to stop")
@@ -169,8 +169,8 @@ class Run(Section):
     )
     travel: TravelFraction = Field(
         default=0.1,
-        description="auto: how far a pair may come closer in a step beyond touching, over the least radius; with "
-        "accuracy = 'fast' and no dt 1",
+        description="auto: how far a pair may come closer in a step beyond touching, over the least radius; 1 with "
+        "accuracy = 'fast'",
     )
     dt_max: Positive | None = Field(default=None, description="auto: the longest step (s)")
     dt_min: Positive | None = Field(default=None, description="auto: the shortest step (s)")
@@ -189,7 +189,7 @@ class Run(Section):
             return float(self.dt)
         from ..simulation.timestep import AutoStep
 
-        step = AutoStep(self.travel) if self.dt == "auto" else AutoStep.of(level)
+        step = AutoStep.of(level)
         travel = self.travel if self.given("travel") else step.travel
         return AutoStep(travel, self.dt_max or math.inf, self.dt_min or 0.0, drop=step.drop)
 

@@ -45,8 +45,7 @@ class Simulation(Stepper):
     """A scene in motion.
 
     scene  : a Scene, or Bodies that are ready
-    dt     : s, or "auto" or an AutoStep for steps as long as the motion allows; default `run.dt` of the scene, or steps
-             by the level of accuracy
+    dt     : s, or "auto" for steps by the level of accuracy, or an AutoStep; default `run.dt` of the scene, or "auto"
     solver : one that is made, or a name, "accelerated" for instance; default `[solver]` of the scene
     accuracy : "fast", "balanced" or "exact", of accelerated sweeps that are not made yet; see solve/accuracy.py
     seed   : of the one random generator, default `run.seed` of the scene; same seed, same bits
@@ -69,7 +68,7 @@ class Simulation(Stepper):
             compile_ahead()
         if isinstance(scene, Bodies):
             bodies, solver = scene, with_accuracy(choose_solver("accelerated" if solver is None else solver), accuracy)
-            dt = AutoStep.of(level_of(solver)) if dt is None else dt
+            dt = "auto" if dt is None else dt
         else:
             check_scene(scene)
             kept = {name: getattr(scene.solver, name) for name in ("gap", "slack") if scene.solver.given(name)}

@@ -27,14 +27,15 @@ from ..model.materials import check_tables
 from ..runtime.arguments import check_seed
 from ..runtime.copies import altered
 from ..runtime.memory import give_back
-from ..solve.choose import check_solver
+from ..solve.accuracy import DROP, part_of_crossing
+from ..solve.choose import check_solver, level_of
 from ..solve.criteria import asked_by
 from ..solve.sweeps import SolveReport, Sweeps
 from . import figures, integrate
 from .sorting import sort_grains
 from .stage_end import ask_for_end
 from .tally import Tally
-from .timestep import AutoStep, Clock
+from .timestep import AutoStep, Clock, time_to_fall
 
 Array = NDArray[np.float64]
 
@@ -181,7 +182,7 @@ class Stepper:
         step has more of them than another.
         """
         bodies, dt, speed = self.bodies, self.dt, None
-        solver = self.solver.for_step(self.last_solve) if hasattr(self.solver, "for_step") else self.solver
+        solver = self._solver_of_step()
         spent: SolveReport | None = None
         for _ in range(ATTEMPTS):
             if spent is not None:
@@ -206,6 +207,12 @@ class Stepper:
         assert spent is not None
         left = "a law still refuses the forces" if speed is None else "pairs that were no candidates would overlap"
         return altered(spent, converged=False, exhausted=True, why=f"{left} after {ATTEMPTS} attempts")
+
+    def _solver_of_step(self) -> Any:
+        """The solver, with what its accuracy asks of this step; one of the user's own as it is."""
+        if not hasattr(self.solver, "for_step"):
+            return self.solver
+        return self.solver.for_step(self.last_solve, part_of_crossing(self.dt, time_to_fall(self.bodies, DROP)))
 
     def _restart(self, dt: float, *, solved: bool = False) -> None:
         """Begin the step again with this length; solved : contacts have forces of an attempt."""
@@ -323,7 +330,7 @@ class Stepper:
     @dt.setter
     def dt(self, dt: float | str | AutoStep | None) -> None:
         if dt == "auto" or isinstance(dt, AutoStep):
-            self.auto = replace(dt) if isinstance(dt, AutoStep) else AutoStep()
+            self.auto = replace(dt) if isinstance(dt, AutoStep) else AutoStep.of(level_of(self.solver))
             self._clock.change(self.auto.trial(self.bodies))
             return
         if (

@@ -20,7 +20,7 @@ from ..model.turning import turning_speeds
 from ..model.vectors import difference, to_image
 from ..model.walls import Drive, Wall
 from ..runtime.compiled import kernel
-from ..solve.accuracy import Accuracy
+from ..solve.accuracy import DROP, Accuracy
 
 Array = NDArray[np.float64]
 
@@ -100,7 +100,7 @@ class AutoStep:
     @classmethod
     def of(cls, level: Accuracy) -> AutoStep:
         """The steps of a level of accuracy, where nobody has chosen others."""
-        return cls(level.travel, drop=level.drop)
+        return cls(level.travel, drop=DROP)
 
     def in_words(self) -> str:
         """By what steps are bounded."""
@@ -181,9 +181,13 @@ class AutoStep:
         periods += [one.timescale for one in bodies.user_forces if one.timescale is not None]
         pistons = [wall for wall in bodies.walls if wall.stiffness]
         periods += [2.0 * math.pi * math.sqrt(wall.mass / wall.stiffness) for wall in pistons]
-        if self.drop < math.inf and (acceleration := _acceleration(bodies)) > 0.0:
-            periods.append(SWING * math.sqrt(2.0 * self.drop * _radii(bodies)[1] / acceleration))
-        return min([self.longest, *(period / SWING for period in periods)])
+        return min([self.longest, time_to_fall(bodies, self.drop), *(period / SWING for period in periods)])
+
+
+def time_to_fall(bodies: Bodies, drop: float) -> float:
+    """s, the step in which what pulls most brings a body from rest by so many mean diameters; inf if nothing does."""
+    acceleration = _acceleration(bodies)
+    return math.sqrt(2.0 * drop * _radii(bodies)[1] / acceleration) if acceleration > 0.0 else math.inf
 
 
 def _radii(bodies: Bodies) -> tuple[float, float]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..solve.accuracy import LEVELS
+from ..solve.accuracy import DEFAULT, LEVELS
 from .tally import PATIENCE
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def warnings_of(report: Report, dt: float, auto: AutoStep | None, at: str = "") 
             "of every attempt: grains may overlap there; use a smaller dt"
         )
     if report.max_displacement_over_radius > LARGE_DISPLACEMENT and (
-        remedy := _shorter(dt, report.max_displacement_over_radius, auto)
+        remedy := _shorter(dt, report.max_displacement_over_radius, auto, report.accuracy)
     ):
         whose = f"of curvature of wall '{at}' " if at else ""
         yield (
@@ -83,12 +82,10 @@ def _fewer_blows(auto: AutoStep | None) -> str:
     return "use a smaller dt_max" if auto.shortest == 0.0 else f"use a dt_min below {auto.shortest:g} s"
 
 
-def _shorter(dt: float, displacement: float, auto: AutoStep | None) -> str:
-    """What keeps normals from turning; nothing where steps are chosen: they bound how far pairs come."""
-    if auto is not None and auto.drop < math.inf:
-        return ""  # steps of the level of accuracy
+def _shorter(dt: float, displacement: float, auto: AutoStep | None, accuracy: str) -> str:
+    """What keeps normals from turning; nothing where steps are those of the accuracy: they bound how far pairs come."""
     if auto is None:
         return f"use a dt below {dt * LARGE_DISPLACEMENT / displacement:.1g} s"
-    if auto.travel > LARGE_DISPLACEMENT:
+    if auto.travel > LEVELS[accuracy or DEFAULT].travel:
         return f"use a travel of {LARGE_DISPLACEMENT:g} in place of {auto.travel:g}, or a dt_max"
     return "" if auto.shortest == 0.0 else f"use a dt_min below {auto.shortest:g} s"

@@ -145,9 +145,9 @@ class AcceleratedSweeps(Sweeps):
         """Whether the bound ended the sweeps, and something may be left to the next step."""
         return LEVELS[self.accuracy].carries and found.converged is False and math.isfinite(found.mean_force)
 
-    def for_step(self, last: SolveReport) -> AcceleratedSweeps:
+    def for_step(self, last: SolveReport, part: float = 1.0) -> AcceleratedSweeps:
         """With what the level of accuracy asks of grains that move, or are still."""
-        level = LEVELS[self.accuracy].settings(last)
+        level = LEVELS[self.accuracy].settings(last, part)
         if "max_sweeps" in (own := self.own or ()):
             level["reach"] = math.inf
         return altered(self, **{name: value for name, value in level.items() if name not in own})

@@ -30,6 +30,7 @@ SLOW = 0.1 / 3.0  # mean radii, a third of what balanced steps let pairs come cl
 STRICT = MomentumCriterion(1e-3, 1e-4, 2.5e-4)  # where grains are still
 REMOVED, SLACK = 0.1, 5e-4  # part of an overlap that a step removes while grains move; mean radii that are left alone
 APART = 5e-3  # of the travel of a step, by which it moves overlapping grains apart at most
+DROP = 2.5e-3  # mean diameters, how far what pulls most brings a body from rest in the longest step, a dt^2
 LEVEL = ("criterion", "max_sweeps", "gap", "slack")  # settings that a level has, unless the user has them
 DEFAULT = "balanced"
 
@@ -40,12 +41,13 @@ class Accuracy:
 
     moving : the criterion while grains move
     reach  : sweeps of a step at most, times those in which a load crosses the packing, L/d, or more under heavy bodies
-             (`mass_ratio.crossing`); those of `max_sweeps` where it is infinite
+             (`mass_ratio.crossing`), in a step as long as a fall by DROP takes (`part_of_crossing`); those of
+             `max_sweeps` where it is infinite
     slow, slow_reach : both where the flow is slow (`is_slow`), the bound also where grains are still; None for no
              difference
     removed, slack : part of an overlap that a step removes while grains move, and mean radii that are left alone; where
              they are still overlaps stand
-    travel, drop : the time step where nobody chooses one, see `AutoStep`
+    travel : the time step where nobody chooses one, see `AutoStep`
     """
 
     moving: Criterion
@@ -53,7 +55,6 @@ class Accuracy:
     removed: float = 0.0
     slack: float = 0.0
     travel: float = 0.1
-    drop: float = 0.01
     slow: Criterion | None = None
     slow_reach: float = math.inf
 
@@ -62,12 +63,13 @@ class Accuracy:
         """Whether what is left after the sweeps of a step is done in the next ones; else such a step has failed."""
         return self.reach < math.inf
 
-    def settings(self, last: SolveReport) -> dict[str, Any]:
-        """What the solver of a step is given, after the last one."""
+    def settings(self, last: SolveReport, part: float) -> dict[str, Any]:
+        """What the solver of a step is given, after the last one; part : of a crossing, see `part_of_crossing`."""
         still = is_still(last)
-        part = 0.0 if still or last.travel <= CALM else self._removed(last.deepest)
-        overlaps = {"gap": part, "slack": self.slack} if part else {"gap": "g_pos", "slack": 0.0}
-        criterion, reach = (self.slow, self.slow_reach) if self.slow and is_slow(last) else (self.moving, self.reach)
+        removed = 0.0 if still or last.travel <= CALM else self._removed(last.deepest)
+        overlaps = {"gap": removed, "slack": self.slack} if removed else {"gap": "g_pos", "slack": 0.0}
+        moving = self.moving, self.reach if still else self.reach * part
+        criterion, reach = (self.slow, self.slow_reach) if self.slow and is_slow(last) else moving
         return {"still": still, "criterion": STRICT if still else criterion, "reach": reach, **overlaps}
 
     def _removed(self, deepest: float) -> float:
@@ -84,13 +86,22 @@ LEVELS: Mapping[str, Accuracy] = {
     "balanced": Accuracy(
         FlowCriterion(0.1), 4.0, REMOVED, SLACK, slow=FlowCriterion(0.05, least=STRICT), slow_reach=64.0
     ),
-    "exact": Accuracy(MomentumCriterion(), drop=0.0025),
+    "exact": Accuracy(MomentumCriterion()),
 }
 
 
 def is_still(last: SolveReport) -> bool:
     """Whether grains are still, after the last step: contacts moved by little, or by not much more if they were."""
     return last.travel <= (LEAVES * STILL if last.still else STILL)
+
+
+def part_of_crossing(dt: float, fall: float) -> float:
+    """Part of a level's sweeps that a step may make; fall : s, in which a body at rest falls by DROP, inf if none does.
+
+    In that time a load has to cross the packing, in one step or in many. Within a step sweeps pass it on at a steady
+    rate; from step to step it spreads diffusively, as the square root of their number.
+    """
+    return math.sqrt(min(1.0, dt / fall)) if fall < math.inf else 1.0
 
 
 def is_slow(last: SolveReport) -> bool:

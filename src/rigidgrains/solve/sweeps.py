@@ -197,8 +197,8 @@ class Sweeps:
             pace.fallback, weakened, travel=_or_inf(verdict.travel), fastest=_or_inf(verdict.fastest),
         )  # fmt: skip
 
-    def for_step(self, last: SolveReport) -> Sweeps:
-        """The solver of a step, after what is known of the one before."""
+    def for_step(self, last: SolveReport, part: float = 1.0) -> Sweeps:
+        """The solver of a step, after what is known of the one before; part : see `accuracy.part_of_crossing`."""
         return self
 
     def outcome(self, met: bool) -> bool | None:
