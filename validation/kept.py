@@ -18,17 +18,18 @@ Run = dict[str, Any]
 
 
 class Options(argparse.Namespace):
-    """grains, seeds : size of a run, and how many; processes : at a time; runs, figure : files"""
+    """grains, seeds : size of a run, and how many; processes : at a time; runs, figure : files; opening : of a silo"""
 
     grains: int
+    opening: float
     seeds: int
     processes: int
     runs: Path | None
     figure: Path | None
 
 
-def settings(about: str | None, *, grains: int, seeds: int) -> Options:
-    """The options of such a validation; --quick is a fifth of the grains, and two seeds."""
+def settings(about: str | None, *, grains: int, seeds: int, opening: float | None = None) -> Options:
+    """The options of such a validation; --quick is a fifth of the grains, and two seeds. With an opening, its width."""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--grains", type=int, help=f"of a run; {grains} if absent")
     parser.add_argument("--seeds", type=int, help=f"how many, from 1 on; {seeds} if absent")
@@ -36,6 +37,8 @@ def settings(about: str | None, *, grains: int, seeds: int) -> Options:
     parser.add_argument("--processes", type=int, default=os.cpu_count(), help="runs at a time")
     parser.add_argument("--runs", type=Path, help="file that keeps every run; those in it are not run again")
     parser.add_argument("--figure", type=Path, help="draw into this file")
+    if opening is not None:
+        parser.add_argument("--opening", type=float, default=opening, help=f"in mean diameters; {opening} if absent")
     asked = parser.parse_args(namespace=Options())
     asked.grains = asked.grains or (grains // 5 if asked.quick else grains)
     asked.seeds = asked.seeds or (2 if asked.quick else seeds)

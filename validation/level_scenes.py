@@ -237,10 +237,10 @@ def bars(*names: str) -> dict[str, float]:
 
 
 SCENES: dict[str, Trial] = {
-    "shear": Trial(0.14, prepare_shear, follow_shear, bars("mu*", "phi", "z", "sliding")),
+    "shear": Trial(0.1, prepare_shear, follow_shear, bars("mu*", "phi", "z", "sliding")),
     "silo": Trial(0.02, prepare_silo, follow_silo, bars("rate")),
     "collapse": Trial(0.02, prepare_collapse, follow_collapse, bars("run-out")),
     "drum": Trial(0.04, prepare_drum, follow_drum, bars("angle")),
-    "slow": Trial(1.0, prepare_slow, follow_slow, bars("z", "sliding", "phi", "mu*")),
-    "biaxial": Trial(0.18, prepare_biaxial, follow_biaxial, bars("z", "sliding", "phi")),
+    "slow": Trial(0.5, prepare_slow, follow_slow, bars("z", "sliding", "phi", "mu*")),
+    "biaxial": Trial(0.07, prepare_biaxial, follow_biaxial, bars("z", "sliding", "phi")),
 }

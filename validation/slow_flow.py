@@ -36,8 +36,8 @@ class Solver(rg.AcceleratedSweeps):
 
     level = LEVELS["balanced"]
 
-    def for_step(self, last: SolveReport) -> rg.AcceleratedSweeps:
-        return altered(self, **self.level.settings(last))
+    def for_step(self, last: SolveReport, part: float = 1.0) -> rg.AcceleratedSweeps:
+        return altered(self, **self.level.settings(last, part))
 
 
 def shear(seed: int, grains: int, dimension: int, rate: float, dt: float) -> rg.Simulation:

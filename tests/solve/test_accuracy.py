@@ -54,7 +54,7 @@ def test_what_is_asked_depends_on_the_step_before(level):
 
 
 def test_short_steps_in_motion_may_make_fewer_sweeps():
-    """As the square root of the part of a fall by DROP: what is left spreads from step to step. At rest forces count."""
+    """As the square root of the part of a fall by DROP: what is left spreads from step to step. None at rest."""
     simulation = bed("balanced")
     simulation.last_solve = MOTION
     fall = math.sqrt(DROP * 2.0 * simulation.bodies.mean_radius / 1.0)  # a dt^2 = DROP d

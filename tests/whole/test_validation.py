@@ -21,7 +21,7 @@ FOLDER = ROOT / "validation"
 @pytest.mark.parametrize(
     "name",
     [
-        "dice", "haff", "levels", "packing", "pentagons", "rheology", "shapes", "silo", "slow_flow",
+        "arches", "dice", "haff", "levels", "packing", "pentagons", "rheology", "shapes", "silo", "slow_flow",
         "solver_statistics", "spherocylinders",
     ],
 )  # fmt: skip
