@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..model.columns import X, Y, Z
 from ..model.turning import rotation
 from ..runtime.compiled import kernel
 from ..shapes.clip import FEATURE, VERTEX
-from ..shapes.solid_manifold import find_pair
+from ..shapes.solid_manifold import LEAN, find_pair
 from .point_columns import WITH_0, WITH_1, feature_of
 
 
@@ -55,8 +57,10 @@ def find_solid_points(
                     reach = (scale[i] * table.bound[part_a] + scale[j] * table.bound[part_b]) + near
                     if x * x + y * y + z * z >= reach * reach:
                         continue
+                    tangent = near / min(scale[i] * table.bound[part_a], scale[j] * table.bound[part_b])
+                    lean = max(LEAN, 1.0 - 1.0 / math.sqrt(1.0 + tangent * tangent))
                     made = find_pair(
-                        i, j, part_a, part_b, dx, dy, dz, table, orientation, scale, near, work, count, found, features
+                        i, j, part_a, part_b, dx, dy, dz, table, orientation, scale, near, lean, work, count, found, features
                     )
                     for p in range(count, min(count + made, len(pairs))):
                         pairs[p, 0], pairs[p, 1], images[p] = i, j, at
