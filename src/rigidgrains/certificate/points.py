@@ -17,7 +17,7 @@ from .state import Array, State, length, size
 from .verdict import Check, counted, worst_of
 
 SLACK = 1e-11  # of the size: what detection leaves open, a few times over
-ASIDE = 0.03  # of the rounding, by which ends of edges that lean or cross at an angle are farther from their vertices
+ASIDE = 0.03  # of the rounding: ends of edges that cross at b are up to (1/cos(b/2) - 1) of it farther from vertices
 EXACT = 1e-8  # of the size: in 2D ends of sides that are nearer to each other are one
 SAME_WAY = 1e-4  # of normals of two facets of a wall that tell the same
 NAMED = 2e-3  # of the size: corners next to each other take one name
@@ -219,7 +219,9 @@ def names(links: LeverLinks) -> Check:
             far = np.maximum(far, np.minimum(at_a, _named(couple.b, code_b, code_b, on_b, in_b)))
         extent = links.extents(rows)
         noise = state.rounding * (state.coordinate[links.i[rows]] + state.coordinate[links.j[rows]])
-        most = (NAMED if state.dimension == 3 else EXACT) * extent + noise
+        most = (NAMED * extent + ASIDE * np.maximum(couple.a.radius, couple.b.radius)) + noise
+        if state.dimension == 2:
+            most = EXACT * extent + noise
         faults += [
             f"{state.contact(int(rows[k]))} is named {features(state)[rows[k]]}, and lies {far[k]:.2g} m from there"
             for k in np.flatnonzero(~(far <= most))
