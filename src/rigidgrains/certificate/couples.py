@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import facets
 from .cores import Cores
@@ -105,13 +106,13 @@ def turned(sine: Array, turn: Array) -> Array:
     return np.asarray(np.minimum(steep, 2.0))
 
 
-def _is_normal(core: Cores, n: Array) -> Array:
+def _is_normal(core: Cores, n: Array) -> NDArray[np.bool_]:
     """(m,) whether n (m, 3) is the normal of a face."""
     away = np.linalg.norm(core.normals - n[:, None], axis=-1)
     return np.asarray(away.min(axis=1, initial=np.inf) < FLUSH)
 
 
-def _across(core: Cores, n: Array, size: Array) -> tuple[Array, Array]:
+def _across(core: Cores, n: Array, size: Array) -> tuple[Array, NDArray[np.bool_]]:
     """(m, e, 3) unit directions of edges, and (m, e) which of them lie across n as far along it as the core goes."""
     begin, way = core.ends
     far = np.einsum("mkc,mc->mk", core.vertices, n).max(axis=1)[:, None]

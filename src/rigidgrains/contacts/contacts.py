@@ -149,7 +149,7 @@ class Contacts(ContactColumns):
             setattr(self, column.place, column.make(len(forces)))
 
     def sunk(self, bodies: Bodies, dt: float, most: Array | None = None) -> Array | None:
-        """(c,) m, what the gaps to be closed are at most where turning sinks grains in, see shaped.py; None: nowhere."""
+        """(c,) m, bounds of the gaps to be closed where turning sinks grains in, see shaped.py; None where nobody."""
         return None
 
     def keep(self) -> None:

@@ -85,6 +85,9 @@ class ShapedContacts(Contacts):
         some = self._swift(bodies, turning, dt)
         if not some.size:
             return None
+        assert self.feature is not None
+        assert self.lever is not None
+        assert self.levers is not None
         points = self.pairs[some], self.image[some], self.feature[some], self.lever[some]
         deeper = gaps_ahead(bodies, spin, dt, points) - np.minimum(self.geometry[some, GAP], 0.0)
         sinks = deeper < -TOO_DEEP * bodies.radius[points[0]].min(axis=1)

@@ -2,9 +2,9 @@
 
 Cores that are apart have the normal of their distance (GJK), those that overlap that of the least depth (separating
 axes), never another one. The gap of a point is signed, along n, between the rounded surfaces; the point is half-way.
-The least gap of a pair is its distance, or minus its depth, to 1e-12 of the size. Where n leans against a face, by at most
-LEAN or as much as grains turn within a step, gaps of corners other than the nearest are too large by at most that part
-of the rounding.
+The least gap of a pair is its distance, or minus its depth, to 1e-12 of the size. Where n leans against a face, by at
+most LEAN or as much as grains may turn within a step, gaps of corners other than the nearest are too large by at most
+that part of the rounding.
 """
 
 from __future__ import annotations
@@ -54,7 +54,21 @@ def find_points(pairs, parts, shift, table, position, orientation, scale, margin
         z = position[j, Z] - position[i, Z] + shift[p, Z]
         first = total
         total += find_pair(
-            i, j, parts[p, 0], parts[p, 1], x, y, z, table, orientation, scale, margin, LEAN, work, total, points,
+            i,
+            j,
+            parts[p, 0],
+            parts[p, 1],
+            x,
+            y,
+            z,
+            table,
+            orientation,
+            scale,
+            margin,
+            LEAN,
+            work,
+            total,
+            points,
             features,
         )
         for k in range(first, min(total, len(points))):

@@ -183,7 +183,8 @@ class Stepper:
         Where a number of sweeps is given, Eq. (constNI), each attempt makes them from the forces of the last step: no
         step has more of them than another.
         """
-        bodies, dt, speed, most = self.bodies, self.dt, None, None
+        bodies, dt, speed = self.bodies, self.dt, None
+        most: Array | None = None
         solver = self.solver.for_step(self.last_solve) if hasattr(self.solver, "for_step") else self.solver
         spent: SolveReport | None = None
         for left in reversed(range(ATTEMPTS)):
