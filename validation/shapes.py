@@ -1,4 +1,4 @@
-"""Grains of other shapes against exact solutions: slopes, tipping, rocking, towers, arches.
+"""Grains of other shapes against exact solutions: slopes, tipping, rocking, towers, arches; and overlaps in a fall.
 
 Accuracy "exact" with a residual of 1e-8, on the slope in 3D 1e-10; blocks are sharp. The critical thickness and
 friction of the arch are found by bisection: whether it has moved by a fiftieth of its radius after so many seconds.
@@ -126,6 +126,31 @@ def bisect(stands: Callable[[float], bool], low: float, high: float, width: floa
     return 0.5 * (low + high), 0.5 * (high - low)
 
 
+def fall(dimension: int, count: int, seed: int) -> float:
+    """The deepest overlap of pentagons or cubes that fall into a box, over their diameter.
+
+    dt is chosen so that the fastest grain moves by about a tenth of its diameter in a step.
+    """
+    radius, wide = 5e-3, 0.12 if dimension == 2 else 0.06
+    content = math.pi * radius**2 * 2.5 if dimension == 2 else 4.0 / 3.0 * math.pi * radius**3 * 4.5
+    high = 0.03 + count * content / wide ** (dimension - 1)
+    scene = Scene(dimension=dimension, gravity=tuple(-G * np.eye(dimension)[-1]), friction=0.4)
+    scene.add_shape("grain", **({"polygon": 5} if dimension == 2 else {"solid": "cube"}))
+    low, walls = [0.0] * dimension, [wide] * (dimension - 1)
+    scene.add_grains(
+        count=count, shape="grain", radius=radius, seed=seed, region=([*low[1:], 0.03], [*walls, high])
+    )  # fmt: skip
+    scene.add_box(lower=low, upper=[*walls, 1.0], open=["top"])
+    reach = high + 0.03
+    dt = 0.2 * radius / (0.79 * math.sqrt(1.2 * G * reach))
+    sim = Simulation(scene, dt=dt, solver=AcceleratedSweeps(accuracy="exact"), seed=seed)
+    deepest = 0.0
+    while sim.time < 1.1 * math.sqrt(2.0 * reach / G):
+        sim.step()
+        deepest = max(deepest, sim.contacts.deepest)
+    return deepest / (2.0 * radius)
+
+
 def main() -> None:
     options = settings(__doc__)
     quick = options.quick
@@ -166,6 +191,11 @@ def main() -> None:
     results.append(
         Result(f"arch of {number}: critical friction, thickness 0.25", rough, half, 0.309215, 1e-2 if quick else 5e-4)
     )
+    for dimension, count in ((2, 100),) if quick else ((2, 300), (3, 200)):
+        deepest = max(fall(dimension, count, seed) for seed in ((1,) if quick else range(11, 17)))
+        results.append(
+            Result(f"fall by 0.1 diameters a step, {dimension}D: deepest overlap/diameter", deepest, 0.0, 0.0, 1e-3)
+        )
     options.finish(results)
 
 

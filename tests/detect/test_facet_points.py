@@ -12,9 +12,9 @@ from support.shapes import bodies_of, strict
 from rigidgrains import Frame, Simulation
 from rigidgrains.certificate import check
 from rigidgrains.certificate.cores import signed_distance
+from rigidgrains.certificate.couples import cores_of
 from rigidgrains.certificate.facets import cores_at, parts_of
 from rigidgrains.certificate.grains import WITHIN
-from rigidgrains.certificate.points import cores_of
 from rigidgrains.certificate.state import State
 from rigidgrains.detect.facet_points import facet_points, facet_speeds, or_nearest, wall_gaps
 from rigidgrains.detect.point_columns import AT_LEVER, AT_SINK, AT_V

@@ -7,10 +7,11 @@ from numpy.typing import NDArray
 
 from . import facets, images, surfaces
 from .cores import Cores, separation, signed_distance
+from .couples import cores_of, sines, turned
 from .grains import PARTS, split
 from .levers import LeverLinks
 from .overlap import UNSEEN, Overlaps, near_pairs
-from .points import cores_of, keys
+from .points import keys
 from .state import Array, State, length
 from .verdict import Check, worst_of
 
@@ -65,12 +66,15 @@ def missing(found: Overlaps, links: LeverLinks) -> Check:
     number = number.ravel()
     least = np.full(int(number.max(initial=-1)) + 1, np.inf)
     np.minimum.at(least, number[: len(listed)], links.gap + state.dt * links.v_n)
-    foretold = np.maximum(-least[number[len(listed) :]], 0.0)
+    sine = np.ones(len(least))
+    np.minimum.at(sine, number[: len(listed)], sines(links))
+    foretold, sine = np.maximum(-least[number[len(listed) :]], 0.0), sine[number[len(listed) :]]
     bound, spin = np.append(state.extent, np.zeros(len(state.walls))), length(state.spin)
     turn = state.dt * np.append(spin, [float(length(wall.drive.spin[None])[0]) for wall in state.walls])
     i, j = found.pair.T
     way = state.dt * (state.speed[i] + state.speed[j])
-    second = (turn[i] + turn[j]) * (way + (turn[i] + turn[j]) * (bound[i] + bound[j]))
+    both = turn[i] + turn[j]
+    second = turned(sine, both) * (way + both * (bound[i] + bound[j]))
     noise = second + state.rounding * (state.coordinate[i] + state.coordinate[j])
     beyond = np.maximum(found.depth - foretold - noise, 0.0) / state.radius.min(initial=np.inf)
 

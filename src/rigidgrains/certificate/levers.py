@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import surfaces
+from .couples import sines, turned
 from .facets import turning
 from .grains import WITHIN, Grains
 from .links import Index, Links, reciprocal
@@ -121,22 +122,43 @@ class LeverLinks(Links):
         extent = np.append(self.state.extent, np.zeros(len(self.state.walls)))
         return np.asarray(extent[self.i[rows]] + extent[self.j[rows]])
 
-    def may_sink(self) -> Array:
+    def may_sink(self, less: Array | None = None) -> Array:
         """(c,) m, how much a gap may close at second order of the step as bodies turn; at walls `_bend` tells it.
+
+        With the free velocities, or with those of an attempt at the step after which less was to be closed. What lowers
+        a gap by L changes the present velocities of its bodies by at most L/dt and their spins by L/(2 k dt), k the
+        radius of gyration: an impulse at the lever l that changes V_n by L/dt turns a body by L l/((k^2 + l^2) dt).
+
+        less : (c,) m, by which the gaps to be closed are lower than gaps; none if absent
+        """
+        state, n = self.state, self.state.n
+        lower = np.zeros(n + len(state.walls))
+        if less is not None:
+            np.maximum.at(lower, self.i, less)
+            np.maximum.at(lower, self.j, less)
+        lower[n:] = 0.0
+        gyration = np.sqrt(self.shapes.moments.min(axis=1) / state.mass)
+        free = self.velocity_by(state.free_velocity, state.free_spin, self.surface_velocity, state.flow.begun)
+        sine = sines(self)
+        return np.maximum(
+            self._second_order(length(free), length(state.free_spin), sine, np.zeros(n), np.zeros_like(lower)),
+            self._second_order(length(self.velocity), length(state.solved_spin), sine, lower[:n] / gyration / 2, lower),
+        )
+
+    def _second_order(self, speed: Array, spin: Array, sine: Array, more_turn: Array, more_way: Array) -> Array:
+        """(c,) m, from speeds (c,) m/s and spins (n,) rad/s; more of the turn (n,) rad and of the way of bodies (m).
 
         n of a side of body k turns by w_k dt, and points move by V dt and by the turning of their levers meanwhile.
         """
-        state, rows = self.state, self.between_grains
-        turn, i, j = state.dt * length(state.free_spin), self.i[rows], self.j[rows]
-        v = self.velocity_by(state.free_velocity, state.free_spin, self.surface_velocity, state.flow.begun)[rows]
-        out = np.zeros(len(self))
-        reach = state.extent[i] + state.extent[j]
-        out[rows] = (turn[i] + turn[j]) * (state.dt * length(v) + (turn[i] + turn[j]) * reach)
-        for w, some in self.at_facets:
-            i = self.i[some]
-            both = turn[i] + state.dt * float(length(turning(state.walls[w])[None])[0])
-            v = self.velocity_by(state.free_velocity, state.free_spin, self.surface_velocity, state.flow.begun)[some]
-            out[some] = both * (state.dt * length(v) + both * state.extent[i])
+        state, out = self.state, np.zeros(len(self))
+        turn = np.append(state.dt * spin + more_turn, np.zeros(len(state.walls)))
+        for w in range(len(state.walls)):
+            turn[state.n + w] = state.dt * float(length(turning(state.walls[w])[None])[0])
+        rows = np.concatenate([self.between_grains, *(some for _, some in self.at_facets)])
+        i, j = self.i[rows], self.j[rows]
+        both = turn[i] + turn[j]
+        way = state.dt * speed[rows] + more_way[i] + more_way[j] + both * self.extents(rows)
+        out[rows] = turned(sine[rows], both) * way
         return out
 
     def balls(self, some: Index) -> tuple[Array, Array]:

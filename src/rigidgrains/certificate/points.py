@@ -9,73 +9,18 @@ import numpy as np
 
 from . import facets, images, surfaces
 from .cores import Cores, deepest, edges_of, separation, to_edges, to_feature, to_surface, to_vertices
-from .grains import PARTS, VERTEX, WITHIN, Grains, rotation_vectors, split, swapped
+from .couples import Couple, couples, features
+from .grains import PARTS, VERTEX, WITHIN, rotation_vectors, split, swapped
 from .levers import LeverLinks
 from .links import Index
 from .state import Array, State, length, size
 from .verdict import Check, counted, worst_of
 
 SLACK = 1e-11  # of the size: what detection leaves open, a few times over
-ASIDE = 0.03  # of the rounding, by which ends of edges that lean or cross at an angle are farther from their vertices
+ASIDE = 0.03  # of the rounding: ends of edges that cross at b are up to (1/cos(b/2) - 1) of it farther from vertices
 EXACT = 1e-8  # of the size: in 2D ends of sides that are nearer to each other are one
 SAME_WAY = 1e-4  # of normals of two facets of a wall that tell the same
 NAMED = 2e-3  # of the size: corners next to each other take one name
-
-
-@dataclass
-class Couple:
-    """Contacts of one part of one shape with one part of another, seen from the centre of body 0.
-
-    rows : (m,) numbers of the contacts; a, b : cores of both bodies at the beginning of the step
-    """
-
-    rows: Index
-    a: Cores
-    b: Cores
-
-
-def cores_of(grains: Grains, which: Index, number: int, turned: Array) -> Cores:
-    """One part of some grains of one shape."""
-    part = grains.parts[int(grains.shape[which[0]])][number]
-    at, normals = grains.vertices(which, part, turned), grains.normals(which, part, turned)
-    return Cores(part, at, normals, grains.scale[which] * part.rounding)
-
-
-def couples(links: LeverLinks) -> Iterator[Couple]:
-    """All contacts between grains, by shapes and parts, and those of sides and faces of grains with facets of walls."""
-    yield from _at_facets(links)
-    grains, rows = links.shapes, links.between_grains
-    if not rows.size:
-        return
-    part_a, part_b, _, _ = split(features(links.state)[rows], links.state.dimension)
-    i, j = links.i[rows], links.j[rows]
-    kinds = np.stack([grains.shape[i], part_a, grains.shape[j], part_b], axis=1)
-    each, kind = np.unique(kinds, axis=0, return_inverse=True)
-    for k, (_, a, _, b) in enumerate(each.tolist()):
-        some = rows[kind.ravel() == k]
-        other = cores_of(grains, links.j[some], b, grains.before).shifted(links.branch[some])
-        yield Couple(some, cores_of(grains, links.i[some], a, grains.before), other)
-
-
-def _at_facets(links: LeverLinks) -> Iterator[Couple]:
-    state, grains = links.state, links.shapes
-    own, facet, _, _ = split(features(state), state.dimension)
-    for w, some in links.at_facets:
-        wall = state.walls_before[w]
-        part, _ = facets.parts_of(wall.shape, state.dimension, float(state.extent.max()))
-        kinds = np.stack([grains.shape[links.i[some]], own[some], facet[some]], axis=1)
-        each, kind = np.unique(kinds, axis=0, return_inverse=True)
-        for k, (_, a, number) in enumerate(each.tolist()):
-            rows = some[kind.ravel() == k]
-            i = links.i[rows]
-            other = facets.cores_at(wall, part, number - 1, state.start[i], state.dimension)
-            yield Couple(rows, cores_of(grains, i, a, grains.before), other)
-
-
-def features(state: State) -> Index:
-    """(c,) names of the points, as stored."""
-    stored = state.frame.contacts.feature
-    return np.zeros(len(state.frame.contacts), np.int64) if stored is None else np.asarray(stored, np.int64)
 
 
 def keys(state: State) -> Index:
@@ -218,7 +163,8 @@ def _ends(a: Cores, b: Cores, on_a: Array, on_b: Array) -> Array:
 def to_close(links: LeverLinks) -> Check:
     """The gap to be closed is the gap, less at most what turning may close of it within the step."""
     state = links.state
-    less, most = links.gap_to_close - links.to_close, links.may_sink()
+    less = links.gap_to_close - links.to_close
+    most = links.may_sink(np.maximum(less, 0.0))
     scale = state.coordinate[links.i] + state.coordinate[links.j]
     miss = np.maximum(-less, less - most)
 
@@ -273,7 +219,9 @@ def names(links: LeverLinks) -> Check:
             far = np.maximum(far, np.minimum(at_a, _named(couple.b, code_b, code_b, on_b, in_b)))
         extent = links.extents(rows)
         noise = state.rounding * (state.coordinate[links.i[rows]] + state.coordinate[links.j[rows]])
-        most = (NAMED if state.dimension == 3 else EXACT) * extent + noise
+        most = (NAMED * extent + ASIDE * np.maximum(couple.a.radius, couple.b.radius)) + noise
+        if state.dimension == 2:
+            most = EXACT * extent + noise
         faults += [
             f"{state.contact(int(rows[k]))} is named {features(state)[rows[k]]}, and lies {far[k]:.2g} m from there"
             for k in np.flatnonzero(~(far <= most))

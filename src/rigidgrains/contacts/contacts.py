@@ -148,6 +148,10 @@ class Contacts(ContactColumns):
         for column in carried_columns():
             setattr(self, column.place, column.make(len(forces)))
 
+    def sunk(self, bodies: Bodies, dt: float, most: Array | None = None) -> Array | None:
+        """(c,) m, bounds of the gaps to be closed where turning sinks grains in, see shaped.py; None where nobody."""
+        return None
+
     def keep(self) -> None:
         """Remember the forces that the sweeps of this step begin with."""
         copy_rows(self.forces, self._room_for_forces())
@@ -186,6 +190,7 @@ class Contacts(ContactColumns):
         gap: str | float,
         slack: float = 0.0,
         before: Array | None = None,
+        most: Array | None = None,
     ) -> None:
         """Make the contact rows of this step and carry the forces over by the identity of each pair.
 
@@ -193,6 +198,7 @@ class Contacts(ContactColumns):
                 number between 0 and 1 that part of them
         slack : overlap, over the mean radius, that is left alone
         before : (bodies, 6) v and s at the beginning of the step, for laws that ask; the present ones if absent
+        most   : (c,) m, bounds of the gaps to be closed, see `sunk`; round grains have none
         """
         part, left = removed_part(gap), slack * bodies.mean_radius if slack else 0.0
         listed = neighbours.pairs

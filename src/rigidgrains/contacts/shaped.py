@@ -10,17 +10,21 @@ from numpy.typing import NDArray
 from ..detect.colours import COLOURS, Colouring
 from ..detect.neighbours import Neighbours
 from ..detect.point_columns import AT_V
-from ..detect.points import PointCandidates
+from ..detect.points import PointCandidates, gaps_ahead
 from ..detect.wall_points import WallPoints
 from ..laws.rows import arrange
 from ..model.bodies import Bodies
-from ..model.columns import FLAT_LEVERS, LEVERS
+from ..model.columns import FLAT_LEVERS, GAP, LEVERS, TO_CLOSE, S
+from ..model.turning import by_turning, spin_matrices, spins_and_turning
 from ..runtime.threads import spread
 from .contacts import Contacts, removed_part
 from .lever_rows import fill_flat_levers, fill_levers, match_rows, rows_of_grains, turn_forces
 from .point_rows import fill_points, fill_wall_points
 
 Array = NDArray[np.float64]
+
+TOO_DEEP = 5e-4  # of the smaller radius, by which a point may sink in unforeseen
+SHORT = 1e-2  # of the smaller radius: what turns within a shorter way leaves a hundredth of it, 1e-4
 
 
 class ShapedContacts(Contacts):
@@ -52,16 +56,60 @@ class ShapedContacts(Contacts):
         gap: str | float,
         slack: float = 0.0,
         before: Array | None = None,
+        most: Array | None = None,
     ) -> None:
-        """Make the contact rows of this step and carry the forces over by the features of each pair; see `Contacts`."""
+        """Make the contact rows of this step and carry the forces over by the features of each pair; see `Contacts`.
+
+        most : (c,) m, of the same candidates, bounds of the gaps to be closed, see `sunk`
+        """
         part, left = removed_part(gap), slack * bodies.mean_radius if slack else 0.0
         old = self._rows_of_grains(bodies), self.forces, self.memory
         self._place(bodies, candidates, dt, part, left)
+        if most is not None:
+            np.minimum(self.geometry[:, TO_CLOSE], most, out=self.geometry[:, TO_CLOSE])
         self._carry(bodies, *old)
         self.colouring = self._paint(bodies, candidates) if candidates.coloured else None
         self.attraction = None
         if bodies.laws:
             self.laws.prepare(self._law_rows(bodies, dt, bodies.motion if before is None else before))
+
+    def sunk(self, bodies: Bodies, dt: float, most: Array | None = None) -> Array | None:
+        """(c,) m, bounds of the gaps to be closed with which no point sinks in; inf for none. None if no point does.
+
+        Where grains that move with the present velocities end deeper than they began by more than TOO_DEEP, their
+        normals have turned meanwhile: what the motion adds to dt V_n is what is to be closed less.
+
+        most : (c,) m, the bounds with which these velocities were found; they are kept
+        """
+        spin, turning = spins_and_turning(bodies, bodies.motion, spin_matrices(bodies))
+        some = self._swift(bodies, turning, dt)
+        if not some.size:
+            return None
+        assert self.feature is not None
+        assert self.lever is not None
+        assert self.levers is not None
+        points = self.pairs[some], self.image[some], self.feature[some], self.lever[some]
+        deeper = gaps_ahead(bodies, spin, dt, points) - np.minimum(self.geometry[some, GAP], 0.0)
+        sinks = deeper < -TOO_DEEP * bodies.radius[points[0]].min(axis=1)
+        if not sinks.any():
+            return None
+        some = some[sinks]
+        i, j = self.pairs[some].T
+        v = bodies.velocity[j] - bodies.velocity[i]
+        v += by_turning(self.levers[some], bodies.motion[i, S], bodies.motion[j, S])
+        bound = np.full(self.count, np.inf) if most is None else most.copy()
+        np.minimum.at(bound, some, deeper[sinks] - dt * (v * self.normal[some]).sum(axis=1))
+        return bound
+
+    def _swift(self, bodies: Bodies, turning: Array, dt: float) -> NDArray[np.int64]:
+        """Rows of pairs of grains that move so far within the step that its second order counts."""
+        way = dt * (np.sqrt((bodies.velocity**2).sum(axis=1)) + turning)
+        if not (way > 0.5 * SHORT * bodies.radius).any():
+            return np.zeros(0, np.int64)
+        between = self.wall_rows[0].start if self.wall_rows else self.count
+        i, j = self.pairs[:between].T
+        way = dt * (np.sqrt(((bodies.velocity[j] - bodies.velocity[i]) ** 2).sum(axis=1)) + turning[i] + turning[j])
+        return np.flatnonzero(way > SHORT * np.minimum(bodies.radius[i], bodies.radius[j]))
 
     def _rows_of_grains(self, bodies: Bodies) -> tuple[Any, ...]:
         """Where rows stand by their body 0, and what tells them apart: bodies, features, levers."""

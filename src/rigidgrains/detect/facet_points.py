@@ -159,7 +159,7 @@ def face(wall: Surface, catalogue: Catalogue, grains: Placed, reach: Array, boun
     )
     start = np.searchsorted(owner, np.arange(m + 1)).astype(np.int32)
     partner = (m + (owner if facets.slides else facet)).astype(np.int32)
-    within = Reach(np.concatenate([reach, none]), np.zeros(m + more), 0.0, 1.0)
+    within = Reach(np.concatenate([reach, none]), np.zeros(m + more), 0.0, 1.0, faces=0.0)  # no n fits two facets
     pairs, _, found, feature = search(everyone, start, partner, np.zeros(len(owner), np.int8), within)
     number = np.zeros(len(pairs), np.int64) if facets.slides else pairs[:, 1].astype(np.int64) - m
     facing = Facing(pairs[:, 0], found, feature + (number + 1) * WITHIN)

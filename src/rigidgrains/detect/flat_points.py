@@ -67,12 +67,13 @@ def _is_normal(sides, a, count, n_x, n_y):
 
 @kernel
 def find_flat_points(
-    begin, end, start, partner, image, shifts, position, scale, shape, speed, turn, margin, ahead, table, sides,
+    begin, end, start, partner, image, shifts, position, scale, shape, speed, turn, margin, ahead, faces, table, sides,
     first_side, pairs, images, found, features,
 ):  # fmt: skip
     """Contact points of the listed pairs of some grains, those within reach; how many there are.
 
     speed, turn : (n,) m/s, relative to neighbours, and of the farthest point by turning
+    faces       : of no use here, sides of flat grains are always looked at
     sides       : as `place_sides` leaves them, those of grain i from first_side[i] on
     pairs, images, found, features : take the points, as far as there is room
     """

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ from .candidates import BLOW, MARGIN, UNSEEN, relative_speed
 from .facet_points import facet_points, facet_speeds, missed_facet, sided_grains
 from .neighbours import Neighbours
 from .point_colours import by_colour
-from .point_columns import FOUND_GAP
+from .point_columns import FOUND_GAP, FOUND_X
 from .search import Placed, Reach, search
 from .wall_point_loops import meets_wall, raise_towards
 from .wall_points import WallPoints, by_number, choose, near_walls
@@ -115,15 +116,36 @@ def missed_pairs(bodies: Bodies, neighbours: Neighbours, dt: float, candidates: 
 
 def present_gaps(bodies: Bodies, pairs: Index, image: NDArray[np.int8], feature: NDArray[np.int64]) -> Array:
     """(p,) m, gaps of contact points of grains where these are now; 0 for those that have gone or do not overlap."""
-    n, count, gap = bodies.count, len(pairs), np.zeros(len(pairs))
-    if not count:
-        return gap
+    gap = np.zeros(len(pairs))
+    rows, order, found = _search_again(Placed.of(bodies), pairs, image)
+    match_points(pairs, image, feature, rows, order, *found, gap)
+    return gap
+
+
+def gaps_ahead(bodies: Bodies, spin: Array, dt: float, points: tuple[Any, ...]) -> Array:
+    """The same where the present velocities, with spins (n, 3) rad/s, take the grains within the step.
+
+    points : pairs, image and feature as above, and levers (p, 3) m; an overlap at a point that is not among them is
+             that of the point of the pair next to it
+    """
+    pairs, image, feature, lever = points
+    gap = np.zeros(len(pairs))
+    rows, order, found = _search_again(_placed_ahead(bodies, spin, dt), pairs, image)
+    hand_to_points(pairs, image, feature, lever, rows, order, *found, gap)
+    return gap
+
+
+def _placed_ahead(bodies: Bodies, spin: Array, dt: float) -> Placed:
+    return Placed.of(bodies).moved(bodies.position + dt * bodies.velocity, turned_by(bodies, dt * spin))
+
+
+def _search_again(placed: Placed, pairs: Index, image: NDArray[np.int8]) -> tuple[Any, ...]:
+    """Points by their first grain as `list_pairs` leaves them, rows and order, and overlaps of the same pairs."""
+    n, count = len(placed.position), len(pairs)
     start, partner, at = np.empty(n + 1, np.int32), np.empty(count, np.int32), np.empty(count, np.int8)
     rows, order = np.empty(n + 1, np.int64), np.empty(count, np.int64)
     listed = list_pairs(n, pairs, image, rows, order, start, partner, at)
-    found = search(Placed.of(bodies), start, partner[:listed], at[:listed], Reach.none(n))
-    match_points(pairs, image, feature, rows, order, *found, gap)
-    return gap
+    return rows, order, search(placed, start, partner[:listed], at[:listed], Reach.none(n))
 
 
 def _meets(
@@ -137,9 +159,7 @@ def _meets(
     total = pick_doubtful(*what, count, picked)
     if not total:
         return False
-    position = bodies.position + dt * bodies.velocity
-    orientation = turned_by(bodies, dt * spin)
-    some, ahead = picked[:total], Placed.of(bodies).moved(position, orientation)
+    some, ahead = picked[:total], _placed_ahead(bodies, spin, dt)
     _, _, found, _ = search(ahead, count, lists.partner[some], lists.image[some], Reach.none(bodies.count))
     return bool((found[:, FOUND_GAP] < -least).any())
 
@@ -210,6 +230,28 @@ def match_points(pairs, image, feature, rows, order, pair, images, found, featur
             p = order[k]
             if pairs[p, 1] == pair[q, 1] and image[p] == images[q] and feature[p] == features[q]:
                 gap[p] = min(found[q, FOUND_GAP], 0.0)
+
+
+@kernel
+def hand_to_points(pairs, image, feature, lever, rows, order, pair, images, found, features, gap):
+    """The same, and overlaps of other points are handed to the nearest one of the pair.
+
+    lever : (p, 3) m, of the points that are asked for
+    """
+    for q in range(len(pair)):
+        i, best, nearest = pair[q, 0], -1, np.inf
+        for k in range(rows[i], rows[i + 1]):
+            p = order[k]
+            if pairs[p, 1] != pair[q, 1] or image[p] != images[q]:
+                continue
+            square = 0.0 if feature[p] == features[q] else 1e-300
+            if square > 0.0:
+                for a in range(3):
+                    square += (lever[p, a] - found[q, FOUND_X + a]) ** 2
+            if square < nearest:
+                best, nearest = p, square
+        if best >= 0:
+            gap[best] = min(gap[best], found[q, FOUND_GAP])
 
 
 @kernel

@@ -74,12 +74,14 @@ class Reach:
 
     speed : (n,) m/s, A, of each grain relative to its neighbours; turn : (n,) m/s, of its farthest point by turning
     margin : m; ahead : s
+    faces : 1 where faces are looked at that may lie flat after the step, 0 for those alone that do now (solids)
     """
 
     speed: Array
     turn: Array
     margin: float
     ahead: float
+    faces: float = 1.0
 
     @classmethod
     def none(cls, n: int) -> Reach:
@@ -101,7 +103,7 @@ def search(placed: Placed, start: Index, partner: Index, image: NDArray[np.int8]
     spread(place, len(shape), table, shape, scale, placed.orientation, first, ready, weight=16)
     what: tuple[Any, ...] = (
         start, partner, image, placed.shifts, placed.position, scale, shape, reach.speed, reach.turn, reach.margin,
-        reach.ahead, table,
+        reach.ahead, reach.faces, table,
     )  # fmt: skip
 
     def find(begin: int, end: int) -> Tables:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..model.columns import X, Y, Z
 from ..model.turning import rotation
 from ..runtime.compiled import kernel
 from ..shapes.clip import FEATURE, VERTEX
-from ..shapes.solid_manifold import find_pair
+from ..shapes.solid_manifold import LEAN, find_pair
 from .point_columns import WITH_0, WITH_1, feature_of
 
 
@@ -26,12 +28,13 @@ def place_centres(first, last, table, shape, scale, orientation, start, centres)
 
 @kernel
 def find_solid_points(
-    begin, end, start, partner, image, shifts, position, scale, shape, speed, turn, margin, ahead, table, orientation,
-    centres, first_centre, work, pairs, images, found, features,
+    begin, end, start, partner, image, shifts, position, scale, shape, speed, turn, margin, ahead, faces, table,
+    orientation, centres, first_centre, work, pairs, images, found, features,
 ):  # fmt: skip
     """Contact points of the listed pairs of some grains, those within reach; how many there are.
 
     speed, turn : (n,) m/s, relative to neighbours, and of the farthest point by turning
+    faces       : see `Reach`: a part that comes by `near` turns by that over its size, and a face with it
     centres     : as `place_centres` leaves them, those of grain i from first_centre[i] on
     work        : see shapes/placed.py
     pairs, images, found, features : take the points, as far as there is room
@@ -55,9 +58,12 @@ def find_solid_points(
                     reach = (scale[i] * table.bound[part_a] + scale[j] * table.bound[part_b]) + near
                     if x * x + y * y + z * z >= reach * reach:
                         continue
+                    tangent = faces * near / min(scale[i] * table.bound[part_a], scale[j] * table.bound[part_b])
+                    lean = max(LEAN, 1.0 - 1.0 / math.sqrt(1.0 + tangent * tangent))
                     made = find_pair(
-                        i, j, part_a, part_b, dx, dy, dz, table, orientation, scale, near, work, count, found, features
-                    )
+                        i, j, part_a, part_b, dx, dy, dz, table, orientation, scale, near, lean, work, count, found,
+                        features,
+                    )  # fmt: skip
                     for p in range(count, min(count + made, len(pairs))):
                         pairs[p, 0], pairs[p, 1], images[p] = i, j, at
                         # n turns with a face or an edge, not with a vertex

@@ -2,8 +2,9 @@
 
 Cores that are apart have the normal of their distance (GJK), those that overlap that of the least depth (separating
 axes), never another one. The gap of a point is signed, along n, between the rounded surfaces; the point is half-way.
-The least gap of a pair is its distance, or minus its depth, to 1e-12 of the size. Where n leans against a face, at most
-LEAN, gaps of corners other than the nearest are too large by at most that part of the rounding.
+The least gap of a pair is its distance, or minus its depth, to 1e-12 of the size. Where n leans against a face, by at
+most LEAN or as much as grains may turn within a step, gaps of corners other than the nearest are too large by at most
+that part of the rounding.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from .table import X, Y, Z
 
 # Columns of points: place (m), n from body 0 to body 1, gap (m)
 P_X, P_Y, P_Z, N_X, N_Y, N_Z, GAP = range(7)
-LEAN = 1e-3  # 1 - cosine of the angle within which n belongs to a face
+LEAN = 1e-3  # 1 - cosine of the angle within which n belongs to a face, of grains that are still
 SLOPE = 0.05  # of an edge that may lie along another
 ALONG = 0.9  # cosine of two edges that may lie along each other
 SEEN = 3e-13  # share of the size within which the nearest point counts as one of the corners
@@ -53,7 +54,22 @@ def find_points(pairs, parts, shift, table, position, orientation, scale, margin
         z = position[j, Z] - position[i, Z] + shift[p, Z]
         first = total
         total += find_pair(
-            i, j, parts[p, 0], parts[p, 1], x, y, z, table, orientation, scale, margin, work, total, points, features
+            i,
+            j,
+            parts[p, 0],
+            parts[p, 1],
+            x,
+            y,
+            z,
+            table,
+            orientation,
+            scale,
+            margin,
+            LEAN,
+            work,
+            total,
+            points,
+            features,
         )
         for k in range(first, min(total, len(points))):
             points[k, P_X] += position[i, X]
@@ -64,8 +80,13 @@ def find_points(pairs, parts, shift, table, position, orientation, scale, margin
 
 
 @inlined
-def find_pair(i, j, part_a, part_b, x, y, z, table, orientation, scale, margin, work, row, points, features):
-    """The same for one pair; places from the centre of body 0, where body 1 is at x, y, z."""
+def find_pair(
+    i, j, part_a, part_b, x, y, z, table, orientation, scale, margin, lean, work, row, points, features
+):  # fmt: skip
+    """The same for one pair; places from the centre of body 0, where body 1 is at x, y, z.
+
+    lean : 1 - cosine of the angle within which n belongs to a face
+    """
     row = np.int64(row)  # where a plain number is given, all that follows would be compiled twice
     count_a = table.vertex_start[part_a + 1] - table.vertex_start[part_a]
     count_b = table.vertex_start[part_b + 1] - table.vertex_start[part_b]
@@ -89,7 +110,7 @@ def find_pair(i, j, part_a, part_b, x, y, z, table, orientation, scale, margin, 
     kept, least = 0, np.inf
     for again in range(2):
         if not sphere:
-            kept, least = _corners(table, part_a, part_b, d, size, r_a, r_b, margin, work, row, points, features)
+            kept, least = _corners(table, part_a, part_b, d, size, r_a, r_b, margin, lean, work, row, points, features)
         if again == 1 or ending != STALLED or sphere or d <= 0.0 or least <= d + SEEN * size:
             break
         # No bounds have met, and no corner proves the axis: a vertex may be nearest to an edge or to a vertex
@@ -110,7 +131,7 @@ def _reach(table, part):
 
 
 @inlined
-def _corners(table, part_a, part_b, d, size, r_a, r_b, margin, work, row, points, features):
+def _corners(table, part_a, part_b, d, size, r_a, r_b, margin, lean, work, row, points, features):
     """Points of what lies flat across n, faces or edges; returns how many, and the least room between the cores (m).
 
     d : m, room between the cores along n
@@ -119,7 +140,7 @@ def _corners(table, part_a, part_b, d, size, r_a, r_b, margin, work, row, points
     x, y, z = found[N, X], found[N, Y], found[N, Z]
     edge_a, slope_a, face_a, flat_a = flattest(table, part_a, A, x, y, z, work)
     edge_b, slope_b, face_b, flat_b = flattest(table, part_b, B, -x, -y, -z, work)
-    on_face = max(flat_a, flat_b) >= 1.0 - LEAN
+    on_face = max(flat_a, flat_b) >= 1.0 - lean
     if not on_face and max(slope_a, slope_b) > SLOPE:
         return 0, np.inf
     count_a = outline(table, part_a, A, face_a if on_face else -1, edge_a, x, y, z, work)

@@ -105,7 +105,8 @@ class Stepper:
         4. Candidates: pairs that may meet within the step.
         5. Contact rows: gaps, normals, masses, forces carried over (warm start); laws write into them.
         6. Solve: sweeps of the shock law find the contact forces and the new velocities.
-        7. Missed pairs: if the new motion calls for more candidates, or a law refuses the forces, 4 to 6 again.
+        7. Missed pairs: if the new motion calls for more candidates, turns grains into each other, or a law refuses the
+           forces, 4 to 6 again.
         8. Move: positions and orientations with the new velocities; whether the stage has ended.
         """
         self._take_events()
@@ -178,19 +179,24 @@ class Stepper:
     def _attempt(self) -> SolveReport:
         """4 to 7. Candidates, contact rows, solve; again while the solution shows that contacts were missed.
 
+        Of grains of other shapes also while points sink in because normals have turned within the step, with the same
+        candidates and lower gaps to be closed; where overlaps are removed later on, this is left to that.
         Where a number of sweeps is given, Eq. (constNI), each attempt makes them from the forces of the last step: no
         step has more of them than another.
         """
         bodies, dt, speed = self.bodies, self.dt, None
         solver = self._solver_of_step()
+        most: Array | None = None
         spent: SolveReport | None = None
-        for _ in range(ATTEMPTS):
+        for left in reversed(range(ATTEMPTS)):
             if spent is not None:
                 self._restart(dt, solved=True)
-            candidates = self._detect.find_candidates(bodies, self.neighbours, dt, speed, coloured=solver.coloured)
+            if most is None:
+                candidates = self._detect.find_candidates(bodies, self.neighbours, dt, speed, coloured=solver.coloured)
             self.contacts.gather(
-                bodies, self.neighbours, candidates, dt, gap=solver.gap, slack=solver.slack, before=self._kept
-            )
+                bodies, self.neighbours, candidates, dt, gap=solver.gap, slack=solver.slack, before=self._kept,
+                most=most,
+            )  # fmt: skip
             if self._given:
                 self.contacts.keep()
             bound = RUNAWAY * (self._top_speed() + bodies.radii.most / dt)
@@ -201,12 +207,16 @@ class Stepper:
             found = altered(found, **asked | asked_by(getattr(solver, "criterion", None)))
             spent = found if spent is None else found.after(spent, given=self._given)
             self._check_speed(bound, spent.sweeps)
-            speed = self._detect.missed_pairs(bodies, self.neighbours, dt, candidates)
+            speed, lowered = self._detect.missed_pairs(bodies, self.neighbours, dt, candidates), most
+            most = None
             if speed is None and self.contacts.laws.accept():
-                return spent
+                if left and not asked["removed"]:
+                    most = self.contacts.sunk(bodies, dt, lowered)
+                if most is None:
+                    return spent
         assert spent is not None
-        left = "a law still refuses the forces" if speed is None else "pairs that were no candidates would overlap"
-        return altered(spent, converged=False, exhausted=True, why=f"{left} after {ATTEMPTS} attempts")
+        why = "a law still refuses the forces" if speed is None else "pairs that were no candidates would overlap"
+        return altered(spent, converged=False, exhausted=True, why=f"{why} after {ATTEMPTS} attempts")
 
     def _solver_of_step(self) -> Any:
         """The solver, with what its accuracy asks of this step; one of the user's own as it is."""

@@ -1,0 +1,73 @@
+"""Grains of other shapes do not turn into each other within a step, and what is lowered for it can be certified."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from support.shaped import cube, shaped, thrown
+
+from rigidgrains import AcceleratedSweeps, Frame, Simulation
+from rigidgrains.certificate import check
+from rigidgrains.certificate.couples import turned
+
+DIAMETER = 1e-3  # share of it that grains may overlap by, at a tenth of it per step
+
+
+def exactly(bodies, dt):
+    return Simulation(bodies, dt=dt, solver=AcceleratedSweeps(accuracy="exact"))
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_blows_leave_no_overlaps(dimension, seed):
+    """Squares or cubes that fly into each other with spins, by 0.1 diameters a step; every step is certified."""
+    rng, side = np.random.default_rng(seed), 4 if dimension == 2 else 3
+    axes = [np.arange(side)] * dimension + [np.zeros(1)] * (3 - dimension)
+    position = 1.6 * np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+    count, flat = len(position), np.arange(3) < dimension
+    turn = rng.normal(size=(count, 4))
+    angle = turn / np.linalg.norm(turn, axis=1)[:, None] if dimension == 3 else rng.uniform(0.0, 6.0, count)
+    velocity = 4.0 * (position.mean(axis=0) - position) / np.abs(position).max() + rng.normal(size=(count, 3)) * flat
+    spin = rng.normal(size=(count, 3)) * (flat if dimension == 3 else ~flat & (np.arange(3) == 2))
+    bodies = shaped(
+        position, {"cube": cube(dimension)}, dimension=dimension, orientation=angle, velocity=velocity, spin=spin,
+        friction=0.4,
+    )  # fmt: skip
+    diameter = 2.0 * bodies.radius[0]
+    simulation = exactly(bodies, 0.1 * diameter / np.linalg.norm(velocity, axis=1).max())
+    for _ in range(40):
+        simulation.step()
+        assert simulation.contacts.deepest < DIAMETER * diameter
+        certificate = check(Frame.of(simulation))
+        assert certificate.passed, str(certificate)
+
+
+def test_grains_at_rest_are_solved_once():
+    """Where nothing moves far within a step nobody looks for turns."""
+    bodies = thrown(2, 9, inward=0.0)
+    bodies.velocity[:] = 0.0
+    bodies.motion[:, 3:6] = 0.0
+    simulation = exactly(bodies, 1e-4)
+    simulation.step()
+    assert simulation.contacts.sunk(bodies, simulation.dt) is None
+
+
+def test_normals_of_crossing_edges_turn_by_more_than_the_edges():
+    """Two lines that cross: |d - d_0 - dt V_n| stays within what `turned` says, and not within the turn alone."""
+    rng, beyond = np.random.default_rng(1), 0
+    for _ in range(2000):
+        angle, turn, gap = math.radians(rng.uniform(5.0, 90.0)), rng.uniform(0.0, 0.04), 0.1
+        edge = np.array([math.cos(angle), math.sin(angle), 0.0])
+        way = rng.normal(size=3) * 0.1
+        spin = rng.normal(size=3)
+        spin *= turn / np.linalg.norm(spin)
+        twisted = edge + np.cross(spin, edge) + 0.5 * np.cross(spin, np.cross(spin, edge))
+        normal = np.cross([1.0, 0.0, 0.0], twisted)
+        distance = (np.array([0.0, 0.0, gap]) + way) @ normal / np.linalg.norm(normal)
+        miss = abs(distance - gap - way[2])
+        moved = np.linalg.norm(way) + turn * gap  # the point of the edge and its lever
+        assert miss <= turned(np.array([math.sin(angle)]), np.array([turn]))[0] * moved * (1.0 + turn)
+        beyond += miss > turn * moved
+    assert beyond > 0
