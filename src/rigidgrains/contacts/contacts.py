@@ -246,17 +246,16 @@ class Contacts(ContactColumns):
 
     def _fill_walls(self, bodies: Bodies, near: NearWalls, rows: slice, part: float, left: float) -> None:
         """The rows of walls: every contact of a wall with the same body, or each with its own surface element."""
-        n, walls, self._elements = bodies.count, bodies.walls, bodies.rows
-        if not walls:
+        self._elements, walls = bodies.rows, bodies.wall_table
+        if not bodies.walls:
             return
-        body, material, turning = (np.empty(len(walls), kind) for kind in (np.int64, np.int64, np.bool_))
-        for w, wall in enumerate(walls):
-            body[w], material[w], turning[w] = n + w, wall.material, wall.drive.rotates
-            if turning[w]:
-                body[w] = self._place_elements(bodies, near.velocity[near.of(w)])
+        body = walls.first_rows(bodies.count)
+        for w in walls.turners:
+            body[w] = self._place_elements(bodies, near.velocity[near.of(w)])
         fill_walls(
-            near.start, near.grains, body, turning, material, near.gap, near.sink, near.normal, bodies.motion,
-            bodies.material, bodies.friction, part, left, self._pairs[rows], self._geometry[rows], self._forces[rows],
+            near.start, near.grains, body, walls.turning, walls.material, near.gap, near.sink, near.normal,
+            bodies.motion, bodies.material, bodies.friction, part, left, self._pairs[rows], self._geometry[rows],
+            self._forces[rows],
         )  # fmt: skip
 
     def _remember(self, width: int) -> None:
@@ -268,14 +267,12 @@ class Contacts(ContactColumns):
 
     def _colours(self, bodies: Bodies, pairs: PairCandidates) -> Colouring:
         """The colours of the rows: those of grain pairs, the last for hubs, then one for each wall."""
-        walls = bodies.walls
-        colours = len(pairs.sizes)
-        start, alone = np.zeros(1 + colours + len(walls), np.int64), np.zeros(colours + len(walls), np.bool_)
+        guided, colours = bodies.wall_table.guided, len(pairs.sizes)
+        start, alone = np.zeros(1 + colours + len(guided), np.int64), np.zeros(colours + len(guided), np.bool_)
         start[1 : 1 + colours] = pairs.sizes
-        for w, (wall, rows) in enumerate(zip(walls, self.wall_rows)):
-            start[1 + colours + w], alone[colours + w] = rows.stop - rows.start, wall.guided
+        start[1 + colours :] = [rows.stop - rows.start for rows in self.wall_rows]
         np.add.accumulate(start, out=start)
-        alone[COLOURS] = True
+        alone[COLOURS], alone[colours:] = True, guided
         if bodies.flows and gives_way(bodies.flow):
             alone[:] = True
         if self.count > len(self._numbers):

@@ -11,7 +11,6 @@ from ..detect.colours import COLOURS, Colouring
 from ..detect.neighbours import Neighbours
 from ..detect.point_columns import AT_V
 from ..detect.points import PointCandidates
-from ..detect.wall_points import WallPoints
 from ..laws.rows import arrange
 from ..model.bodies import Bodies
 from ..model.columns import FLAT_LEVERS, LEVERS
@@ -87,9 +86,12 @@ class ShapedContacts(Contacts):
             left, dt, pairs, image, feature, geometry, point, other, weight=8,
         )  # fmt: skip
         if len(near.owner):
-            body, material, turning = self._bodies_of_walls(bodies, near)
+            walls = bodies.wall_table
+            body = walls.first_rows(n)
+            for w in walls.turners:
+                body[w] = self._place_elements(bodies, near.of(w).rows[:, AT_V])
             fill_wall_points(
-                near.start, near.owner, near.feature, near.rows, body, turning, material, bodies.material,
+                near.start, near.owner, near.feature, near.rows, body, walls.turning, walls.material, bodies.material,
                 bodies.friction, part, left, between, pairs, feature, geometry, point, other,
             )  # fmt: skip
         levers = self._work.take("levers", count, FLAT_LEVERS if bodies.dimension == 2 else LEVERS)
@@ -98,16 +100,6 @@ class ShapedContacts(Contacts):
         spread(fill, count, *what, weight=8)
         self._pairs, self._geometry, self.levers, self.lever = pairs, geometry, levers, point
         self._image, self.feature = image, feature
-
-    def _bodies_of_walls(self, bodies: Bodies, near: WallPoints) -> tuple[NDArray[Any], ...]:
-        """First motion row and material of each wall; whether it turns: then every contact has a row of its own."""
-        walls = bodies.walls
-        body, material, turning = (np.empty(len(walls), kind) for kind in (np.int64, np.int64, np.bool_))
-        for w, wall in enumerate(walls):
-            body[w], material[w], turning[w] = bodies.count + w, wall.material, wall.drive.rotates
-            if turning[w]:
-                body[w] = self._place_elements(bodies, near.of(w).rows[:, AT_V])
-        return body, material, turning
 
     def _carry(self, bodies: Bodies, before: tuple[Any, ...], old_forces: Array, old_memory: Array) -> None:
         """Forces, and what laws remember, from the rows that contacts had in the previous step."""
@@ -135,9 +127,8 @@ class ShapedContacts(Contacts):
         start[1 : 1 + pairs], start[1 + pairs :] = candidates.sizes, walls.ravel()
         np.add.accumulate(start, out=start)
         alone[COLOURS * candidates.numbers : pairs] = True
-        for w, wall in enumerate(bodies.walls):
-            if wall.guided:
-                alone[pairs + w * walls.shape[1] : pairs + (w + 1) * walls.shape[1]] = True
+        for w in bodies.wall_table.pistons:
+            alone[pairs + w * walls.shape[1] : pairs + (w + 1) * walls.shape[1]] = True
         return Colouring.of(np.arange(self.count, dtype=np.int32), start, alone)
 
 

@@ -80,9 +80,15 @@ class Candidates:
         return self.pairs.count + self.walls.count
 
     def near_now(self, bodies: Bodies, neighbours: Neighbours, dt: float) -> NearWalls:
-        """The same after the solve: gaps are as they were, unless lists are new."""
+        """The same after the solve: gaps are as they were, unless lists are new; so are walls, unless forces move some.
+
+        Grains glide on at other velocities, which counts where a wall bends.
+        """
         if self.builds != neighbours.builds:
             return near_walls(bodies, neighbours, dt)
+        walls = bodies.wall_table
+        if not walls.pistons and not walls.bending:
+            return self.near
         return with_motion(self.near, bodies, dt)
 
 

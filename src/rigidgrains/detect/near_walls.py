@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from ..model.bodies import Bodies
 from ..model.columns import V_X, V_Y, V_Z, V, X, Y, Z
-from ..model.shapes import Plane
 from ..model.shapes.distance import offset
 from ..model.vectors import difference
 from ..runtime.compiled import kernel, part
@@ -57,29 +56,22 @@ class NearWalls:
 def wall_gaps(bodies: Bodies, neighbours: Neighbours) -> NearWalls:
     """Gaps and normals of all grains listed near walls: those of the step, reckoned when they are first asked for."""
     if neighbours.near is None:
-        neighbours.near = _find_gaps(bodies, neighbours.walls, bodies.bound)
+        neighbours.near = _find_gaps(bodies, neighbours, bodies.bound)
     return neighbours.near
 
 
-def _find_gaps(bodies: Bodies, lists: list[WallList], radius: Array) -> NearWalls:
+def _find_gaps(bodies: Bodies, neighbours: Neighbours, radius: Array) -> NearWalls:
     """The same anew; radius : (n,) m, by which the grains reach out."""
-    start = np.zeros(len(lists) + 1, np.int64)
-    for w, listed in enumerate(lists):
-        start[w + 1] = start[w] + len(listed.grains)
-    count = int(start[-1])
-    grains, last = np.empty(count, np.int32), np.empty(count, np.int32)
-    gap, normal = np.empty(count), np.empty((count, 3))
-    planes, points, normals = np.zeros(len(lists), np.bool_), np.zeros((len(lists), 3)), np.zeros((len(lists), 3))
-    ends = start.tolist()
-    for w, listed in enumerate(lists):
-        some, shape = slice(ends[w], ends[w + 1]), bodies.walls[w].shape
-        grains[some], last[some] = listed.grains, listed.last
-        if type(shape) is Plane:
-            planes[w], points[w], normals[w] = True, shape.point, shape.normal
-        elif len(listed.grains):
-            gap[some], normal[some] = shape.gaps(listed.grains, bodies.position, radius)
-    _plane_gaps(start, planes, points, normals, grains, bodies.position, radius, gap, normal)
-    return NearWalls(start, grains, gap, normal, last)
+    (start, grains), lists, walls = neighbours.near_walls, neighbours.walls, bodies.wall_table
+    gap, normal = np.empty(len(grains)), np.empty((len(grains), 3))
+    last = np.concatenate([listed.last for listed in lists]) if lists else np.empty(0, np.int32)
+    near = NearWalls(start, grains, gap, normal, last)
+    for w in walls.others:
+        if len(lists[w].grains):
+            some = near.of(w)
+            gap[some], normal[some] = bodies.walls[w].shape.gaps(lists[w].grains, bodies.position, radius)
+    _plane_gaps(start, walls.plane, walls.point, walls.normal, grains, bodies.position, radius, gap, normal)
+    return near
 
 
 def with_motion(near: NearWalls, bodies: Bodies, dt: float) -> NearWalls:
@@ -88,10 +80,10 @@ def with_motion(near: NearWalls, bodies: Bodies, dt: float) -> NearWalls:
         near.start, near.grains, near.gap, near.normal, near.last, np.empty((near.count, 3)), np.zeros(near.count)
     )
     _surface_velocities(near.start, bodies.motion[bodies.count :], near.velocity)
-    for w, wall in enumerate(bodies.walls):
-        if not wall.bends or near.start[w] == near.start[w + 1]:
+    for w in bodies.wall_table.bending:
+        if near.start[w] == near.start[w + 1]:
             continue
-        some = near.of(w)
+        some, wall = near.of(w), bodies.walls[w]
         if wall.drive.rotates:
             grains = near.grains[some]
             points = bodies.position[grains] + (bodies.radius[grains] + near.gap[some])[:, None] * near.normal[some]
@@ -117,8 +109,9 @@ def choose(near: NearWalls, lists: list[WallList], speed: Array, margin: float, 
         near.start, near.grains, near.gap, near.normal, near.last, near.velocity, near.sink, speed, margin, ahead,
         first, start, grains, gap, normal, before, velocity, sink,
     )  # fmt: skip
+    ends = near.start.tolist()
     for w, listed in enumerate(lists):
-        listed.last[:] = near.last[near.start[w] : near.start[w + 1]]
+        listed.last[:] = near.last[ends[w] : ends[w + 1]]
     return NearWalls(start, grains[:count], gap[:count], normal[:count], before[:count], velocity[:count], sink[:count])
 
 

@@ -20,6 +20,7 @@ from ..model.spring import set_springs
 from ..model.time_functions import means
 from ..model.turning import TURN_W, TURN_X, TURN_Y, TURN_Z, spin_matrices, turn_quaternion, turn_shapes
 from ..model.user_force import set_user_forces
+from ..model.walls import AT_REST
 from ..runtime.compiled import kernel
 from ..runtime.threads import spread
 
@@ -30,7 +31,10 @@ NOBODY = np.empty(0)
 
 
 def free_velocity(bodies: Bodies, time: float, dt: float) -> None:
-    """Velocities at the end of the step without contact forces, Eq. (discr-free-veloc); walls follow their drive."""
+    """Velocities at the end of the step without contact forces, Eq. (discr-free-veloc); walls follow their drive.
+
+    From here on walls are what they are until `move`.
+    """
     n = bodies.count
     if bodies.gravity_function is not None:
         with of("gravity"):
@@ -63,6 +67,7 @@ def free_velocity(bodies: Bodies, time: float, dt: float) -> None:
             bodies.motion[row, V] += dt * (wall.load / wall.mass + bodies.gravity @ normal) * normal
         else:
             bodies.motion[row, V] = velocity
+    bodies.hold_walls(True)
     if bodies.flows:
         with of("cell"):
             free_flow(bodies, time, dt)
@@ -79,13 +84,18 @@ def of(what: str) -> Iterator[None]:
 
 def move(bodies: Bodies, dt: float) -> float:
     """Positions and orientations with the new velocities; returns the largest displacement over the radius."""
-    n = bodies.count
-    for row, wall in enumerate(bodies.walls, start=n):
+    n, walls = bodies.count, bodies.wall_table
+    still = [speeds == AT_REST for speeds in bodies.motion[n : n + len(bodies.walls), V].tolist()]
+    for w, wall in enumerate(bodies.walls):
+        if still[w] and not (walls.guided[w] or walls.turning[w]):
+            continue
+        row = n + w
         velocity = bodies.motion[row, V]
         if wall.guided:
             velocity[:] = (velocity @ wall.normal) * wall.normal  # the guide takes what is sideways
             bodies.motion[row, S] = 0.0
         wall.advance(velocity, dt)
+    bodies.hold_walls(False)
     what = bodies.motion, bodies.radius, dt
     if bodies.catalogue is None:
         turn = _turn_disks if bodies.dimension == 2 else _turn_spheres

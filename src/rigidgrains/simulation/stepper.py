@@ -117,6 +117,7 @@ class Stepper:
             self._move()
         finally:
             self.bodies.hold_radii(False)
+            self.bodies.hold_walls(False)
 
     def _take_events(self) -> None:
         """1. What comes and goes, and new numbers where they pay; the tables have rows for all who are there then."""
