@@ -268,16 +268,15 @@ class Contacts(ContactColumns):
     def _colours(self, bodies: Bodies, pairs: PairCandidates) -> Colouring:
         """The colours of the rows: those of grain pairs, the last for hubs, then one for each wall."""
         guided, colours = bodies.wall_table.guided, len(pairs.sizes)
-        start, alone = np.zeros(1 + colours + len(guided), np.int64), np.zeros(colours + len(guided), np.bool_)
-        start[1 : 1 + colours] = pairs.sizes
-        start[1 + colours :] = [rows.stop - rows.start for rows in self.wall_rows]
-        np.add.accumulate(start, out=start)
-        alone[COLOURS], alone[colours:] = True, guided
+        sizes, alone = np.empty(colours + len(guided), np.int64), np.zeros(colours + len(guided), np.bool_)
+        sizes[:colours], alone[COLOURS], alone[colours:] = pairs.sizes, True, guided
+        for w, rows in enumerate(self.wall_rows, start=colours):
+            sizes[w] = rows.stop - rows.start
         if bodies.flows and gives_way(bodies.flow):
             alone[:] = True
         if self.count > len(self._numbers):
             self._numbers = np.arange(len(self._pairs), dtype=np.int32)
-        return Colouring.of(self._numbers[: self.count], start, alone, pairs.tiles, pairs.tile)
+        return Colouring.of(self._numbers[: self.count], sizes, alone, pairs.tiles, pairs.tile)
 
     def _join(self, bodies: Bodies) -> None:
         """Tie the contacts to a cell that deforms: their branches, and the share of the cell in their masses.

@@ -123,13 +123,12 @@ class ShapedContacts(Contacts):
     def _paint(self, bodies: Bodies, candidates: PointCandidates) -> Colouring:
         """The colours of the rows: those of points of grain pairs, then those of each wall."""
         pairs, walls = len(candidates.sizes), candidates.wall_sizes
-        start, alone = np.zeros(1 + pairs + walls.size, np.int64), np.zeros(pairs + walls.size, np.bool_)
-        start[1 : 1 + pairs], start[1 + pairs :] = candidates.sizes, walls.ravel()
-        np.add.accumulate(start, out=start)
+        sizes, alone = np.empty(pairs + walls.size, np.int64), np.zeros(pairs + walls.size, np.bool_)
+        sizes[:pairs], sizes[pairs:] = candidates.sizes, walls.ravel()
         alone[COLOURS * candidates.numbers : pairs] = True
         for w in bodies.wall_table.pistons:
             alone[pairs + w * walls.shape[1] : pairs + (w + 1) * walls.shape[1]] = True
-        return Colouring.of(np.arange(self.count, dtype=np.int32), start, alone)
+        return Colouring.of(np.arange(self.count, dtype=np.int32), sizes, alone)
 
 
 def contacts_for(bodies: Bodies) -> Contacts:

@@ -172,14 +172,16 @@ class AutoStep:
 
     def _most(self, bodies: Bodies) -> float:
         """s, bounds that do not depend on the state."""
-        periods = [1.0 / wall.drive.frequency for wall in bodies.walls if _swings(wall.drive)]
-        periods += [2.0 * math.pi * math.sqrt(one.mass(bodies) / one.stiffness) for one in bodies.springs]
+        periods = [2.0 * math.pi * math.sqrt(one.mass(bodies) / one.stiffness) for one in bodies.springs]
         periods += [one.timescale for one in bodies.user_forces if one.timescale is not None]
-        pistons = [wall for wall in bodies.walls if wall.stiffness]
-        periods += [2.0 * math.pi * math.sqrt(wall.mass / wall.stiffness) for wall in pistons]
+        for wall in bodies.walls:
+            if wall.drive.frequency > 0.0 and np.any(wall.drive.amplitude):
+                periods.append(1.0 / wall.drive.frequency)
+            if wall.stiffness:
+                periods.append(2.0 * math.pi * math.sqrt(wall.mass / wall.stiffness))
         if self.drop < math.inf and (acceleration := _acceleration(bodies)) > 0.0:
             periods.append(SWING * math.sqrt(2.0 * self.drop * _radii(bodies)[1] / acceleration))
-        return min([self.longest, *(period / SWING for period in periods)])
+        return min(self.longest, min(periods) / SWING) if periods else self.longest
 
 
 def _radii(bodies: Bodies) -> tuple[float, float]:
@@ -230,10 +232,6 @@ def _within_cell(bodies: Bodies) -> float:
             ACROSS * float(cell.widths[cell.periodic].min()), top_speed(bodies.motion[: bodies.count]), _pull(bodies)
         )
     )
-
-
-def _swings(drive: Drive) -> bool:
-    return bool(drive.frequency > 0.0 and np.any(drive.amplitude))
 
 
 def _drive_speed(drive: Drive) -> float:

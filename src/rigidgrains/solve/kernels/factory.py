@@ -48,7 +48,10 @@ def kind_of(problem: ContactProblem) -> Kind:
 
 def kernels_for(problem: ContactProblem) -> Kernels:
     """The loops that a problem needs."""
-    return make_kernels(kind_of(problem))
+    if problem.loops is None:
+        problem.loops = make_kernels(kind_of(problem))
+    found: Kernels = problem.loops
+    return found
 
 
 def apply_forces(problem: ContactProblem) -> None:
