@@ -34,10 +34,16 @@ class ShapedContacts(Contacts):
         self.levers = np.empty((0, FLAT_LEVERS))
         self.lever, self.feature = np.empty((0, 3)), np.empty(0, np.int64)
         self._turn = 0
+        self._by_grain: tuple[Any, ...] | None = None
+
+    def renumbered(self) -> None:
+        """Rows are of other bodies, or others, than the last step has left."""
+        self._by_grain = None
 
     def begin_with(self, forces: Array, *points: Any) -> None:
         """The same, with bodies (c, 2), features (c,) and levers (c, 3), by which rows are found again."""
         super().begin_with(forces)
+        self.renumbered()
         self.count, self.wall_rows = len(forces), []
         self._pairs, self.feature, self.lever = points
 
@@ -54,7 +60,7 @@ class ShapedContacts(Contacts):
     ) -> None:
         """Make the contact rows of this step and carry the forces over by the features of each pair; see `Contacts`."""
         part, left = removed_part(gap), slack * bodies.mean_radius if slack else 0.0
-        old = self._rows_of_grains(bodies), self.forces, self.memory
+        old = self._by_grain or self._rows_of_grains(bodies), self.forces, self.memory
         self._place(bodies, candidates, dt, part, left)
         self._carry(bodies, *old)
         self.colouring = self._paint(bodies, candidates) if candidates.coloured else None
@@ -103,7 +109,7 @@ class ShapedContacts(Contacts):
 
     def _carry(self, bodies: Bodies, before: tuple[Any, ...], old_forces: Array, old_memory: Array) -> None:
         """Forces, and what laws remember, from the rows that contacts had in the previous step."""
-        start, order, body, feature, lever = self._rows_of_grains(bodies)
+        self._by_grain = start, order, body, feature, lever = self._rows_of_grains(bodies)
         old_start, old_order, old_body, old_feature, old_lever = before
         origin, used = np.empty(self.count, np.int64), np.zeros(len(old_body), np.uint8)
         what = (

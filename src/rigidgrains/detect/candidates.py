@@ -24,7 +24,7 @@ from ..runtime.barrier import meet, raise_to, share
 from ..runtime.compiled import kernel, part
 from ..runtime.threads import spread, together, worth
 from .colours import COLOURS, NO_TILES
-from .near_walls import NearWalls, choose, meets_unseen, near_walls, raise_approach, with_motion
+from .near_walls import NearWalls, WallCandidates, choose, meets_unseen, near_walls, raise_approach, with_motion
 from .neighbours import Neighbours
 from .pairs import PART, TILE, PairList, rows_in_tile
 
@@ -70,7 +70,7 @@ class Candidates:
     """
 
     pairs: PairCandidates
-    walls: NearWalls
+    walls: WallCandidates
     near: NearWalls
     builds: int = 0
     coloured: bool = False

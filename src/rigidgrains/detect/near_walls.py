@@ -26,7 +26,7 @@ NONE = np.empty(0)
 
 @dataclass
 class NearWalls:
-    """Grains near walls, wall after wall: all that are listed, or those that are candidates.
+    """Grains listed near walls, wall after wall.
 
     start    : (walls + 1,) where the grains of each wall begin
     grains   : (m,)
@@ -51,6 +51,28 @@ class NearWalls:
     def of(self, w: int) -> slice:
         """The grains near one wall."""
         return slice(int(self.start[w]), int(self.start[w + 1]))
+
+
+@dataclass
+class WallCandidates:
+    """Which of the grains near walls are candidates for contact, wall after wall.
+
+    start  : (walls + 1,) where those of each wall begin
+    listed : (m,) numbers among all that are near; last : (m,) contact row in the previous step, -1 for none
+    """
+
+    near: NearWalls
+    start: NDArray[np.int64]
+    listed: Index
+    last: Index
+
+    @property
+    def count(self) -> int:
+        return len(self.listed)
+
+    def velocity(self, w: int) -> Array:
+        """(k, 3) m/s, of the surface of one wall at each of its candidates."""
+        return self.near.velocity[self.listed[self.start[w] : self.start[w + 1]]]
 
 
 def wall_gaps(bodies: Bodies, neighbours: Neighbours) -> NearWalls:
@@ -97,22 +119,20 @@ def near_walls(bodies: Bodies, neighbours: Neighbours, dt: float) -> NearWalls:
     return with_motion(wall_gaps(bodies, neighbours), bodies, dt)
 
 
-def choose(near: NearWalls, lists: list[WallList], speed: Array, margin: float, ahead: float, first: int) -> NearWalls:
+def choose(
+    near: NearWalls, lists: list[WallList], speed: Array, margin: float, ahead: float, first: int
+) -> WallCandidates:
     """Those that are candidates, with the rows they had; they get new ones from `first` on, and lists remember these.
 
     speed : (n,) m/s, A of each grain; ahead : s, time for which it is to be reckoned with
     """
-    m = near.count
-    grains, before, gap, normal = np.empty(m, np.int32), np.empty(m, np.int32), np.empty(m), np.empty((m, 3))
-    velocity, sink, start = np.empty((m, 3)), np.empty(m), np.zeros(len(near.start), np.int64)
-    count = _choose(
-        near.start, near.grains, near.gap, near.normal, near.last, near.velocity, near.sink, speed, margin, ahead,
-        first, start, grains, gap, normal, before, velocity, sink,
-    )  # fmt: skip
+    start, listed, before = np.zeros_like(near.start), np.empty(near.count, np.int32), np.empty(near.count, np.int32)
+    what = near.start, near.grains, near.gap, near.sink, near.last, speed, margin, ahead, first, start, listed, before
+    count = _choose(*what)
     ends = near.start.tolist()
-    for w, listed in enumerate(lists):
-        listed.last[:] = near.last[ends[w] : ends[w + 1]]
-    return NearWalls(start, grains[:count], gap[:count], normal[:count], before[:count], velocity[:count], sink[:count])
+    for w, each in enumerate(lists):
+        each.last[:] = near.last[ends[w] : ends[w + 1]]
+    return WallCandidates(near, start, listed[:count], before[:count])
 
 
 def _sink(bodies: Bodies, w: int, near: NearWalls, dt: float) -> Array:
@@ -177,20 +197,15 @@ def raise_approach(grains, normal, velocity, motion, speed):
 
 
 @kernel
-def _choose(
-    start, grains, gap, normal, row, velocity, sink, speed, margin, ahead, first, to_start, to_grains, to_gap,
-    to_normal, before, to_velocity, to_sink,
-):  # fmt: skip
-    """Number the candidates wall by wall, and copy what is known of them; returns how many there are."""
+def _choose(start, grains, gap, sink, row, speed, margin, ahead, first, to_start, listed, before):
+    """Number the candidates wall by wall; returns how many there are."""
     count = 0
     for w in range(start.size - 1):
         for k in range(start[w], start[w + 1]):
             had, row[k] = row[k], -1
             if gap[k] + sink[k] < margin + ahead * speed[grains[k]]:
                 row[k] = first + count
-                before[count], to_grains[count], to_gap[count], to_sink[count] = had, grains[k], gap[k], sink[k]
-                for a in range(3):
-                    to_normal[count, a], to_velocity[count, a] = normal[k, a], velocity[k, a]
+                before[count], listed[count] = had, k
                 count += 1
         to_start[w + 1] = count
     return count

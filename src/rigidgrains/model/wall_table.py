@@ -47,6 +47,10 @@ class WallTable:
     @classmethod
     def of(cls, walls: list[Wall]) -> WallTable:
         """Of the walls as they are."""
+        return cls._of(walls) if walls else NO_WALLS
+
+    @classmethod
+    def _of(cls, walls: list[Wall]) -> WallTable:
         pistons = [w for w, wall in enumerate(walls) if wall.mass < math.inf]
         turners = [w for w, wall in enumerate(walls) if wall.drive.rotates]
         others = [w for w, wall in enumerate(walls) if type(wall.shape) is not Plane]
@@ -76,3 +80,6 @@ def _flags(walls: list[Wall], some: list[int]) -> Flags:
     for w in some:
         flags[w] = True
     return flags
+
+
+NO_WALLS = WallTable._of([])

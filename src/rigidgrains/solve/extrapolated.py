@@ -54,7 +54,7 @@ class Extrapolated(Pace):
         fallback: float = 0,
     ) -> None:  # fmt: skip
         super().__init__(order)
-        self._work, self._may_begin = problem.work, associated
+        self._work, self._may_begin, self._rule = problem.work, associated, self.rule[:]
         self._patient, self._iterations = patient, fallback
         self._free = self._work.take("free", len(problem.motion), 6)
         keep_motion(problem.motion, self._free)
@@ -103,10 +103,11 @@ class Extrapolated(Pace):
             done, seed = self.state.sweeps, np.uint64(rng.bit_generator.random_raw())
             threads = worth_sweeps(len(by.sequence), number - made, self.order.worth)
             orders = np.empty((threads, by.count), np.int64)
-            self.state = together(
-                loop, threads, self.rule, self._extent, self.state, number - made, soon - made, limit, seed,
+            state = together(
+                loop, threads, self._rule, self._extent, self.state[:], number - made, soon - made, limit, seed,
                 self._colours, orders, *self._tables, self._associated.on,
             )  # fmt: skip
+            self.state = State(*state)
             made += self.state.sweeps - done
             if self.state.what == RESCUE:
                 self._return_to_best(p)

@@ -16,7 +16,7 @@ from ...laws.contact import put_back, row
 from ...runtime.barrier import meet, share
 from ...runtime.compiled import kernel, part
 from ...runtime.simd import SIDE_BY_SIDE, WIDTH, column_of, next_of, read_rows, side_by_side, sum_of, write_rows
-from ..restarts import GO_ON, RESCUE, choose
+from ..restarts import GO_ON, RESCUE, Rule, State, choose
 from .friction import (
     are_strong,
     collide,
@@ -107,13 +107,14 @@ def extrapolated_sweeps(
 
     Forces and velocities end up in the first tables. Returns the state; it is the same on all threads.
 
+    rule, state : as plain tuples, and so it is returned: to hand over names takes as long as a sweep of few contacts
     kept, orders : (colours,) the order of the last sweep, and (threads, colours) room for each thread's own copy
     sums        : (rows, 3) of tiles, then of blocks, which begin in each colour at first_row; two tables take turns,
                   since one thread may begin the next sweep while another still adds up this one
     tile        : bodies in a tile
     best        : the best forces so far
     """
-    rate, turn, order = 1.0 / dt, False, orders[thread]
+    rate, turn, order, rule, state = 1.0 / dt, False, orders[thread], Rule(*rule), State(*state)
     for k in range(len(order)):
         order[k] = kept[k]
     for made in range(1, most + 1):
@@ -145,7 +146,7 @@ def extrapolated_sweeps(
     if thread == 0:
         for k in range(len(order)):
             kept[k] = order[k]
-    return state
+    return state[:]
 
 
 def visit(
