@@ -272,7 +272,7 @@ class Bodies:
 
     @property
     def wall_table(self) -> WallTable:
-        """The walls as tables; within a step, until they move, those with which it began."""
+        """The walls as tables; within a step, from the free velocities until they move, what they were as it began."""
         return WallTable.of(self.walls) if self._wall_table is None else self._wall_table
 
     def hold_walls(self, hold: bool) -> None:

@@ -31,10 +31,7 @@ NOBODY = np.empty(0)
 
 
 def free_velocity(bodies: Bodies, time: float, dt: float) -> None:
-    """Velocities at the end of the step without contact forces, Eq. (discr-free-veloc); walls follow their drive.
-
-    From here on walls are what they are until `move`.
-    """
+    """Velocities at the end of the step without contact forces, Eq. (discr-free-veloc); walls follow their drive."""
     n = bodies.count
     if bodies.gravity_function is not None:
         with of("gravity"):
@@ -67,7 +64,6 @@ def free_velocity(bodies: Bodies, time: float, dt: float) -> None:
             bodies.motion[row, V] += dt * (wall.load / wall.mass + bodies.gravity @ normal) * normal
         else:
             bodies.motion[row, V] = velocity
-    bodies.hold_walls(True)
     if bodies.flows:
         with of("cell"):
             free_flow(bodies, time, dt)
@@ -95,7 +91,6 @@ def move(bodies: Bodies, dt: float) -> float:
             velocity[:] = (velocity @ wall.normal) * wall.normal  # the guide takes what is sideways
             bodies.motion[row, S] = 0.0
         wall.advance(velocity, dt)
-    bodies.hold_walls(False)
     what = bodies.motion, bodies.radius, dt
     if bodies.catalogue is None:
         turn = _turn_disks if bodies.dimension == 2 else _turn_spheres

@@ -143,6 +143,7 @@ class Stepper:
         """2. Free velocities; a function of time that has no value at this time ends the run, with the state before."""
         try:
             integrate.free_velocity(self.bodies, self.time, self.dt)
+            self.bodies.hold_walls(True)
         except ValueError as problem:
             self._go_back()
             raise StageError(f"step {self.steps + 1} cannot begin: {problem}") from problem.__cause__
@@ -222,6 +223,7 @@ class Stepper:
         contacts.laws.conclude()
         book(bodies, contacts, self._kept, self.dt)
         displacement, at = integrate.move(bodies, self.dt), ""
+        bodies.hold_walls(False)
         if (past := integrate.past_walls(bodies, contacts, self.dt))[0] > displacement:
             displacement, at = past
         self._clock.steps += 1
