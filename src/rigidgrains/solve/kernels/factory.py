@@ -24,6 +24,10 @@ SHARE = 2048  # contacts that a thread takes at least: with less, meetings cost 
 class Kernels(SimpleNamespace):
     """Loops over contacts of one kind, by the names of their texts in the modules beside this one."""
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Kernels:
+        """There is one of each kind: copies of problems share them."""
+        return self
+
 
 @cache
 def make_kernels(kind: Kind) -> Kernels:
