@@ -10,7 +10,7 @@ import pytest
 from support.builders import UP, plane
 from support.shaped import Z, mixture, periodic, shaped, stack
 
-from rigidgrains.detect.neighbours import WallList
+from rigidgrains.detect.neighbours import Neighbours, WallList
 from rigidgrains.detect.point_columns import AT_LEVER, AT_SINK, AT_V
 from rigidgrains.detect.points import find_candidates, present_gaps
 from rigidgrains.detect.search import Placed, Reach, search
@@ -54,7 +54,7 @@ def found(bodies, dt=0.01):
     bodies.motion[bodies.count, V] = bodies.walls[0].drive.velocity
     bodies.motion[bodies.count + 2, V] = [0.0, -0.4, 0.0]
     spin, turn = spins_and_turning(bodies, bodies.motion, spin_matrices(bodies))
-    return near_walls(bodies, lists(bodies), spin, dt), spin, turn
+    return near_walls(bodies, Neighbours(walls=lists(bodies)), spin, dt), spin, turn
 
 
 def vertices(bodies, i):

@@ -32,8 +32,8 @@ def squeezed(kind: str = "friction", contacts: int = 9) -> ContactProblem:
     geometry[:, N_X], geometry[:, M_N], geometry[:, M_T], geometry[:, MU] = 1.0, 0.5, 0.25, 0.3
     position = np.arange(bodies)[:, None] * np.array([1.0, 0.0, 0.0])
     even = np.concatenate([np.arange(0, contacts, 2), np.arange(1, contacts, 2)])
-    start = np.array([0, (contacts + 1) // 2, contacts])
-    colouring = Colouring.of(np.arange(contacts, dtype=np.int32), start, np.zeros(2, np.bool_))
+    sizes = np.array([(contacts + 1) // 2, contacts // 2])
+    colouring = Colouring.of(np.arange(contacts, dtype=np.int32), sizes, np.zeros(2, np.bool_))
     return ContactProblem(
         motion, pairs[even], geometry, np.zeros((contacts, 4)), 0.01, position, np.full(bodies, 0.5),
         colouring=colouring, levers=levers,

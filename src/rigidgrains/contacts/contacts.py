@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..detect.candidates import Candidates, PairCandidates
 from ..detect.colours import COLOURS, Colouring
-from ..detect.near_walls import NearWalls
+from ..detect.near_walls import WallCandidates
 from ..detect.neighbours import Neighbours
 from ..detect.pairs import PairList
 from ..laws.rows import Rows, arrange
@@ -168,6 +168,9 @@ class Contacts(ContactColumns):
         """Drop the forces: the next step starts without any."""
         self.forces[:] = 0.0
 
+    def renumbered(self) -> None:
+        """Bodies of the rows have new numbers; nothing of theirs is kept beside them."""
+
     def select(self, keep: NDArray[np.int64], pairs: Index, wall_rows: list[slice]) -> None:
         """Keep some rows only, of bodies that now have other numbers."""
         self.count, self.wall_rows, self.colouring = len(keep), wall_rows, None
@@ -176,6 +179,7 @@ class Contacts(ContactColumns):
             if rows is not None and len(rows):
                 self._hold(column, rows[keep])
         self._pairs = pairs
+        self.renumbered()
 
     def _hold(self, column: PerContact, rows: NDArray[Any] | None) -> None:
         setattr(self, column.place, on_lines(rows) if column.lines and rows is not None else rows)
@@ -230,10 +234,10 @@ class Contacts(ContactColumns):
             self._pairs, self._geometry = np.empty((room, 2), np.int32), new_table(room, 8)
             self._image = np.empty(room, np.int8)
         candidates.pairs.number(listed, self._pairs)
-        between, near = candidates.pairs.count, candidates.walls
-        ends = (between + near.start).tolist()
+        between, walls = candidates.pairs.count, candidates.walls
+        ends = (between + walls.start).tolist()
         self.wall_rows = [slice(*ends[w : w + 2]) for w in range(len(bodies.walls))]
-        self._pairs[between : self.count, 0] = near.last
+        self._pairs[between : self.count, 0] = walls.last
         what = self._pairs, self._forces, self._geometry
         spread(bring_over, self.count, *what)
         extended = any(law.extended for law in bodies.laws)
@@ -250,19 +254,19 @@ class Contacts(ContactColumns):
             rows = column.carry_over(getattr(self, column.place), self._pairs[: self.count, 0])
             setattr(self, column.place, rows)
 
-    def _fill_walls(self, bodies: Bodies, near: NearWalls, rows: slice, part: float, left: float) -> None:
+    def _fill_walls(self, bodies: Bodies, found: WallCandidates, rows: slice, part: float, left: float) -> None:
         """The rows of walls: every contact of a wall with the same body, or each with its own surface element."""
-        n, walls, self._elements = bodies.count, bodies.walls, bodies.rows
-        if not walls:
+        self._elements, walls = bodies.rows, bodies.wall_table
+        if not bodies.walls:
             return
-        body, material, turning = (np.empty(len(walls), kind) for kind in (np.int64, np.int64, np.bool_))
-        for w, wall in enumerate(walls):
-            body[w], material[w], turning[w] = n + w, wall.material, wall.drive.rotates
-            if turning[w]:
-                body[w] = self._place_elements(bodies, near.velocity[near.of(w)])
+        body = walls.first_rows(bodies.count)
+        for w in walls.turners:
+            body[w] = self._place_elements(bodies, found.velocity(w))
+        near = found.near
         fill_walls(
-            near.start, near.grains, body, turning, material, near.gap, near.sink, near.normal, bodies.motion,
-            bodies.material, bodies.friction, part, left, self._pairs[rows], self._geometry[rows], self._forces[rows],
+            found.start, found.listed, near.grains, body, walls.turning, walls.material, near.gap, near.sink,
+            near.normal, bodies.motion, bodies.material, bodies.friction, part, left, self._pairs[rows],
+            self._geometry[rows], self._forces[rows],
         )  # fmt: skip
 
     def _remember(self, width: int) -> None:
@@ -274,19 +278,16 @@ class Contacts(ContactColumns):
 
     def _colours(self, bodies: Bodies, pairs: PairCandidates) -> Colouring:
         """The colours of the rows: those of grain pairs, the last for hubs, then one for each wall."""
-        walls = bodies.walls
-        colours = len(pairs.sizes)
-        start, alone = np.zeros(1 + colours + len(walls), np.int64), np.zeros(colours + len(walls), np.bool_)
-        start[1 : 1 + colours] = pairs.sizes
-        for w, (wall, rows) in enumerate(zip(walls, self.wall_rows)):
-            start[1 + colours + w], alone[colours + w] = rows.stop - rows.start, wall.guided
-        np.add.accumulate(start, out=start)
-        alone[COLOURS] = True
+        guided, colours = bodies.wall_table.guided, len(pairs.sizes)
+        sizes, alone = np.empty(colours + len(guided), np.int64), np.zeros(colours + len(guided), np.bool_)
+        sizes[:colours], alone[COLOURS], alone[colours:] = pairs.sizes, True, guided
+        for w, rows in enumerate(self.wall_rows, start=colours):
+            sizes[w] = rows.stop - rows.start
         if bodies.flows and gives_way(bodies.flow):
             alone[:] = True
         if self.count > len(self._numbers):
             self._numbers = np.arange(len(self._pairs), dtype=np.int32)
-        return Colouring.of(self._numbers[: self.count], start, alone, pairs.tiles, pairs.tile)
+        return Colouring.of(self._numbers[: self.count], sizes, alone, pairs.tiles, pairs.tile)
 
     def _join(self, bodies: Bodies) -> None:
         """Tie the contacts to a cell that deforms: their branches, and the share of the cell in their masses.

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..detect.colours import Colouring
-from ..model.columns import INV_MASS, M_N, ContactColumns
+from ..model.columns import INV_MASS, M_N, MU, ContactColumns
 from ..runtime.compiled import kernel
 from ..runtime.memory import Workspace
 
@@ -41,6 +42,8 @@ class ContactProblem(ContactColumns):
     levers   : (c, 8) in 2D, (c, 24) in 3D, of grains of any shape, see model/columns.py; else None
     lever    : (c, 3) m, from the centre of body 0 to the point of its surface that is touched, where there are levers
     work     : what solvers need beside these, kept from one step to the next
+    count    : c; loops : over contacts of their kind, see solve/kernels/factory.py, and known : by name, what bodies
+               and rows are whatever the forces; once somebody has asked
     """
 
     motion: Array
@@ -60,10 +63,12 @@ class ContactProblem(ContactColumns):
     levers: Array | None = None
     lever: Array | None = None
     work: Workspace = field(default_factory=Workspace, repr=False)
+    count: int = field(init=False)
+    loops: Any = field(default=None, init=False, repr=False)
+    known: dict[str, float] = field(default_factory=dict, init=False, repr=False)
 
-    @property
-    def count(self) -> int:
-        return len(self.pairs)
+    def __post_init__(self) -> None:
+        self.count = len(self.pairs)
 
     @property
     def heaviest(self) -> float:
@@ -80,8 +85,13 @@ class ContactProblem(ContactColumns):
         """kg, of all movable bodies that have candidates."""
         return self._masses[1]
 
+    @property
+    def slides(self) -> bool:
+        """Whether no coefficient of friction is infinite."""
+        return self._masses[2]
+
     @cached_property
-    def _masses(self) -> tuple[float, float]:
+    def _masses(self) -> tuple[float, float, bool]:
         return _find_masses(self.pairs, self.geometry, self.motion, np.zeros(len(self.motion), np.bool_))
 
     @property
@@ -112,12 +122,13 @@ class ContactProblem(ContactColumns):
 
 @kernel
 def _find_masses(pairs, geometry, motion, touched):
-    """The largest m_n, and the sum of the masses of movable bodies with candidates."""
-    heaviest, mass = 0.0, 0.0
+    """The largest m_n, the sum of the masses of movable bodies with candidates, and whether all mu are finite."""
+    heaviest, mass, finite = 0.0, 0.0, True
     for c in range(len(pairs)):
         touched[pairs[c, 0]] = touched[pairs[c, 1]] = True
         heaviest = max(heaviest, geometry[c, M_N])
+        finite = finite and geometry[c, MU] < np.inf
     for i in range(len(motion)):
         if touched[i] and motion[i, INV_MASS] > 0.0:
             mass += 1.0 / motion[i, INV_MASS]
-    return heaviest, mass
+    return heaviest, mass, finite

@@ -36,18 +36,22 @@ def fill_pairs(
 
 @kernel
 def fill_walls(
-    start, grains, body, turning, wall_material, gap, sink, normal, motion, material, friction, part, slack, pairs,
-    geometry, forces,
+    start, listed, grains, body, turning, wall_material, gap, sink, normal, motion, material, friction, part, slack,
+    pairs, geometry, forces,
 ):  # fmt: skip
-    """Contact rows of walls: every contact with the same body, or each with an element of its own from there on."""
+    """Contact rows of walls: every contact with the same body, or each with an element of its own from there on.
+
+    listed : (m,) of each contact, where grains, gap, sink and normal have it
+    """
     for w in range(body.size):
         for c in range(start[w], start[w + 1]):
-            i = grains[c]
-            n_x, n_y, n_z = normal[c, X], normal[c, Y], normal[c, Z]
+            k = listed[c]
+            i = grains[k]
+            n_x, n_y, n_z = normal[k, X], normal[k, Y], normal[k, Z]
             j = body[w] + c - start[w] if turning[w] else body[w]
             mu = friction[wall_material[w], material[i]]
-            fill_row(c, i, j, n_x, n_y, n_z, gap[c], part, slack, mu, motion, pairs, geometry, forces)
-            geometry[c, TO_CLOSE] += sink[c]
+            fill_row(c, i, j, n_x, n_y, n_z, gap[k], part, slack, mu, motion, pairs, geometry, forces)
+            geometry[c, TO_CLOSE] += sink[k]
 
 
 @inlined

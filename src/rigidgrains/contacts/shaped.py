@@ -11,7 +11,6 @@ from ..detect.colours import COLOURS, Colouring
 from ..detect.neighbours import Neighbours
 from ..detect.point_columns import AT_V
 from ..detect.points import PointCandidates, gaps_ahead
-from ..detect.wall_points import WallPoints
 from ..laws.rows import arrange
 from ..model.bodies import Bodies
 from ..model.columns import FLAT_LEVERS, GAP, LEVERS, TO_CLOSE, S
@@ -39,10 +38,16 @@ class ShapedContacts(Contacts):
         self.levers = np.empty((0, FLAT_LEVERS))
         self.lever, self.feature = np.empty((0, 3)), np.empty(0, np.int64)
         self._turn = 0
+        self._by_grain: tuple[Any, ...] | None = None
+
+    def renumbered(self) -> None:
+        """Rows are of other bodies, or others, than the last step has left."""
+        self._by_grain = None
 
     def begin_with(self, forces: Array, *points: Any) -> None:
         """The same, with bodies (c, 2), features (c,) and levers (c, 3), by which rows are found again."""
         super().begin_with(forces)
+        self.renumbered()
         self.count, self.wall_rows = len(forces), []
         self._pairs, self.feature, self.lever = points
 
@@ -63,7 +68,7 @@ class ShapedContacts(Contacts):
         most : (c,) m, of the same candidates, bounds of the gaps to be closed, see `sunk`
         """
         part, left = removed_part(gap), slack * bodies.mean_radius if slack else 0.0
-        old = self._rows_of_grains(bodies), self.forces, self.memory
+        old = self._by_grain or self._rows_of_grains(bodies), self.forces, self.memory
         self._place(bodies, candidates, dt, part, left)
         if most is not None:
             np.minimum(self.geometry[:, TO_CLOSE], most, out=self.geometry[:, TO_CLOSE])
@@ -135,9 +140,12 @@ class ShapedContacts(Contacts):
             left, dt, pairs, image, feature, geometry, point, other, weight=8,
         )  # fmt: skip
         if len(near.owner):
-            body, material, turning = self._bodies_of_walls(bodies, near)
+            walls = bodies.wall_table
+            body = walls.first_rows(n)
+            for w in walls.turners:
+                body[w] = self._place_elements(bodies, near.of(w).rows[:, AT_V])
             fill_wall_points(
-                near.start, near.owner, near.feature, near.rows, body, turning, material, bodies.material,
+                near.start, near.owner, near.feature, near.rows, body, walls.turning, walls.material, bodies.material,
                 bodies.friction, part, left, between, pairs, feature, geometry, point, other,
             )  # fmt: skip
         levers = self._work.take("levers", count, FLAT_LEVERS if bodies.dimension == 2 else LEVERS)
@@ -147,19 +155,9 @@ class ShapedContacts(Contacts):
         self._pairs, self._geometry, self.levers, self.lever = pairs, geometry, levers, point
         self._image, self.feature = image, feature
 
-    def _bodies_of_walls(self, bodies: Bodies, near: WallPoints) -> tuple[NDArray[Any], ...]:
-        """First motion row and material of each wall; whether it turns: then every contact has a row of its own."""
-        walls = bodies.walls
-        body, material, turning = (np.empty(len(walls), kind) for kind in (np.int64, np.int64, np.bool_))
-        for w, wall in enumerate(walls):
-            body[w], material[w], turning[w] = bodies.count + w, wall.material, wall.drive.rotates
-            if turning[w]:
-                body[w] = self._place_elements(bodies, near.of(w).rows[:, AT_V])
-        return body, material, turning
-
     def _carry(self, bodies: Bodies, before: tuple[Any, ...], old_forces: Array, old_memory: Array) -> None:
         """Forces, and what laws remember, from the rows that contacts had in the previous step."""
-        start, order, body, feature, lever = self._rows_of_grains(bodies)
+        self._by_grain = start, order, body, feature, lever = self._rows_of_grains(bodies)
         old_start, old_order, old_body, old_feature, old_lever = before
         origin, used = np.empty(self.count, np.int64), np.zeros(len(old_body), np.uint8)
         what = (
@@ -179,14 +177,12 @@ class ShapedContacts(Contacts):
     def _paint(self, bodies: Bodies, candidates: PointCandidates) -> Colouring:
         """The colours of the rows: those of points of grain pairs, then those of each wall."""
         pairs, walls = len(candidates.sizes), candidates.wall_sizes
-        start, alone = np.zeros(1 + pairs + walls.size, np.int64), np.zeros(pairs + walls.size, np.bool_)
-        start[1 : 1 + pairs], start[1 + pairs :] = candidates.sizes, walls.ravel()
-        np.add.accumulate(start, out=start)
+        sizes, alone = np.empty(pairs + walls.size, np.int64), np.zeros(pairs + walls.size, np.bool_)
+        sizes[:pairs], sizes[pairs:] = candidates.sizes, walls.ravel()
         alone[COLOURS * candidates.numbers : pairs] = True
-        for w, wall in enumerate(bodies.walls):
-            if wall.guided:
-                alone[pairs + w * walls.shape[1] : pairs + (w + 1) * walls.shape[1]] = True
-        return Colouring.of(np.arange(self.count, dtype=np.int32), start, alone)
+        for w in bodies.wall_table.pistons:
+            alone[pairs + w * walls.shape[1] : pairs + (w + 1) * walls.shape[1]] = True
+        return Colouring.of(np.arange(self.count, dtype=np.int32), sizes, alone)
 
 
 def contacts_for(bodies: Bodies) -> Contacts:

@@ -24,7 +24,7 @@ from ..runtime.barrier import meet, raise_to, share
 from ..runtime.compiled import kernel, part
 from ..runtime.threads import spread, together, worth
 from .colours import COLOURS, NO_TILES
-from .near_walls import NearWalls, choose, meets_unseen, near_walls, raise_approach, with_motion
+from .near_walls import NearWalls, WallCandidates, choose, meets_unseen, near_walls, raise_approach, with_motion
 from .neighbours import Neighbours
 from .pairs import PART, TILE, PairList, rows_in_tile
 
@@ -70,7 +70,7 @@ class Candidates:
     """
 
     pairs: PairCandidates
-    walls: NearWalls
+    walls: WallCandidates
     near: NearWalls
     builds: int = 0
     coloured: bool = False
@@ -80,9 +80,15 @@ class Candidates:
         return self.pairs.count + self.walls.count
 
     def near_now(self, bodies: Bodies, neighbours: Neighbours, dt: float) -> NearWalls:
-        """The same after the solve: gaps are as they were, unless lists are new."""
+        """The same after the solve: gaps are as they were, unless lists are new; so are walls, unless forces move some.
+
+        Grains glide on at other velocities, which counts where a wall bends.
+        """
         if self.builds != neighbours.builds:
             return near_walls(bodies, neighbours, dt)
+        walls = bodies.wall_table
+        if not walls.pistons and not walls.bending:
+            return self.near
         return with_motion(self.near, bodies, dt)
 
 

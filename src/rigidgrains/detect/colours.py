@@ -34,7 +34,7 @@ MANY = 150_000  # grains times tables of their forces and velocities; if there a
 NO_TILES = np.zeros((0, 0), np.int64)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Colouring:
     """Contacts sorted by colour, as stored within each.
 
@@ -61,16 +61,22 @@ class Colouring:
     def of(
         cls,
         sequence: Index,
-        start: NDArray[np.int64],
+        sizes: NDArray[np.int64],
         alone: NDArray[np.bool_],
         tiles: NDArray[np.int64] = NO_TILES,
         tile: int = 0,
     ) -> Colouring:
-        """Without colours that have no contact; tiles : of the first colours, those of pairs, if there are tiles."""
-        used, begins, alone, inner = with_contacts(start, alone, INNER if len(tiles) else 0)
+        """Without colours that have no contact; sizes, alone : of all colours.
+
+        tiles : of the first colours, those of pairs, if there are tiles
+        """
+        most = len(alone)
+        (used, begins), (apart, within) = np.empty((2, most + 1), np.int64), np.empty((2, most), np.bool_)
+        count = with_contacts(sizes, alone, INNER if len(tiles) else 0, used, begins, apart, within)
+        used, begins, alone, inner = used[:count], begins[: count + 1], apart[:count], within[:count]
         if not len(tiles):
-            return cls(sequence, begins, alone, inner, np.zeros((0, len(used)), np.int64), tile)
-        table = np.zeros((len(tiles), len(start) - 1), np.int64)
+            return cls(sequence, begins, alone, inner, np.zeros((0, count), np.int64), tile)
+        table = np.zeros((len(tiles), most), np.int64)
         table[:, : tiles.shape[1]] = tiles
         return cls(sequence, begins, alone, inner, np.ascontiguousarray(table[:, used]), tile)
 
@@ -99,20 +105,18 @@ class Colouring:
 
 
 @kernel
-def with_contacts(start, alone, inner):
-    """The colours that have contacts; where these begin, and end; whether each is swept alone, or within tiles."""
-    count = 0
+def with_contacts(sizes, alone, inner, used, begins, apart, within):
+    """The colours that have contacts; where these begin, and end; whether each is swept alone, or within tiles.
+
+    Returns how many there are.
+    """
+    at, row = 0, 0
     for k in range(alone.size):
-        count += start[k + 1] > start[k]
-    used, begins = np.empty(count, np.int64), np.empty(count + 1, np.int64)
-    apart, within = np.empty(count, np.bool_), np.empty(count, np.bool_)
-    at = 0
-    for k in range(alone.size):
-        if start[k + 1] > start[k]:
-            used[at], begins[at], apart[at], within[at] = k, start[k], alone[k], k < inner and not alone[k]
-            at += 1
-    begins[count] = start[alone.size]
-    return used, begins, apart, within
+        if sizes[k] > 0:
+            used[at], begins[at], apart[at], within[at] = k, row, alone[k], k < inner and not alone[k]
+            at, row = at + 1, row + sizes[k]
+    begins[at] = row
+    return at
 
 
 @kernel

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from ..model.bodies import Bodies
 from ..model.columns import V_X, V_Y, V_Z, V, X, Y, Z
-from ..model.shapes import Plane
 from ..model.shapes.distance import offset
 from ..model.vectors import difference
 from ..runtime.compiled import kernel, part
@@ -27,7 +26,7 @@ NONE = np.empty(0)
 
 @dataclass
 class NearWalls:
-    """Grains near walls, wall after wall: all that are listed, or those that are candidates.
+    """Grains listed near walls, wall after wall.
 
     start    : (walls + 1,) where the grains of each wall begin
     grains   : (m,)
@@ -54,32 +53,47 @@ class NearWalls:
         return slice(int(self.start[w]), int(self.start[w + 1]))
 
 
+@dataclass
+class WallCandidates:
+    """Which of the grains near walls are candidates for contact, wall after wall.
+
+    start  : (walls + 1,) where those of each wall begin
+    listed : (m,) numbers among all that are near; last : (m,) contact row in the previous step, -1 for none
+    """
+
+    near: NearWalls
+    start: NDArray[np.int64]
+    listed: Index
+    last: Index
+
+    @property
+    def count(self) -> int:
+        return len(self.listed)
+
+    def velocity(self, w: int) -> Array:
+        """(k, 3) m/s, of the surface of one wall at each of its candidates."""
+        return self.near.velocity[self.listed[self.start[w] : self.start[w + 1]]]
+
+
 def wall_gaps(bodies: Bodies, neighbours: Neighbours) -> NearWalls:
     """Gaps and normals of all grains listed near walls: those of the step, reckoned when they are first asked for."""
     if neighbours.near is None:
-        neighbours.near = _find_gaps(bodies, neighbours.walls, bodies.bound)
+        neighbours.near = _find_gaps(bodies, neighbours, bodies.bound)
     return neighbours.near
 
 
-def _find_gaps(bodies: Bodies, lists: list[WallList], radius: Array) -> NearWalls:
+def _find_gaps(bodies: Bodies, neighbours: Neighbours, radius: Array) -> NearWalls:
     """The same anew; radius : (n,) m, by which the grains reach out."""
-    start = np.zeros(len(lists) + 1, np.int64)
-    for w, listed in enumerate(lists):
-        start[w + 1] = start[w] + len(listed.grains)
-    count = int(start[-1])
-    grains, last = np.empty(count, np.int32), np.empty(count, np.int32)
-    gap, normal = np.empty(count), np.empty((count, 3))
-    planes, points, normals = np.zeros(len(lists), np.bool_), np.zeros((len(lists), 3)), np.zeros((len(lists), 3))
-    ends = start.tolist()
-    for w, listed in enumerate(lists):
-        some, shape = slice(ends[w], ends[w + 1]), bodies.walls[w].shape
-        grains[some], last[some] = listed.grains, listed.last
-        if type(shape) is Plane:
-            planes[w], points[w], normals[w] = True, shape.point, shape.normal
-        elif len(listed.grains):
-            gap[some], normal[some] = shape.gaps(listed.grains, bodies.position, radius)
-    _plane_gaps(start, planes, points, normals, grains, bodies.position, radius, gap, normal)
-    return NearWalls(start, grains, gap, normal, last)
+    (start, grains), lists, walls = neighbours.near_walls, neighbours.walls, bodies.wall_table
+    gap, normal = np.empty(len(grains)), np.empty((len(grains), 3))
+    last = np.concatenate([listed.last for listed in lists]) if lists else np.empty(0, np.int32)
+    near = NearWalls(start, grains, gap, normal, last)
+    for w in walls.others:
+        if len(lists[w].grains):
+            some = near.of(w)
+            gap[some], normal[some] = bodies.walls[w].shape.gaps(lists[w].grains, bodies.position, radius)
+    _plane_gaps(start, walls.plane, walls.point, walls.normal, grains, bodies.position, radius, gap, normal)
+    return near
 
 
 def with_motion(near: NearWalls, bodies: Bodies, dt: float) -> NearWalls:
@@ -88,10 +102,10 @@ def with_motion(near: NearWalls, bodies: Bodies, dt: float) -> NearWalls:
         near.start, near.grains, near.gap, near.normal, near.last, np.empty((near.count, 3)), np.zeros(near.count)
     )
     _surface_velocities(near.start, bodies.motion[bodies.count :], near.velocity)
-    for w, wall in enumerate(bodies.walls):
-        if not wall.bends or near.start[w] == near.start[w + 1]:
+    for w in bodies.wall_table.bending:
+        if near.start[w] == near.start[w + 1]:
             continue
-        some = near.of(w)
+        some, wall = near.of(w), bodies.walls[w]
         if wall.drive.rotates:
             grains = near.grains[some]
             points = bodies.position[grains] + (bodies.radius[grains] + near.gap[some])[:, None] * near.normal[some]
@@ -105,21 +119,20 @@ def near_walls(bodies: Bodies, neighbours: Neighbours, dt: float) -> NearWalls:
     return with_motion(wall_gaps(bodies, neighbours), bodies, dt)
 
 
-def choose(near: NearWalls, lists: list[WallList], speed: Array, margin: float, ahead: float, first: int) -> NearWalls:
+def choose(
+    near: NearWalls, lists: list[WallList], speed: Array, margin: float, ahead: float, first: int
+) -> WallCandidates:
     """Those that are candidates, with the rows they had; they get new ones from `first` on, and lists remember these.
 
     speed : (n,) m/s, A of each grain; ahead : s, time for which it is to be reckoned with
     """
-    m = near.count
-    grains, before, gap, normal = np.empty(m, np.int32), np.empty(m, np.int32), np.empty(m), np.empty((m, 3))
-    velocity, sink, start = np.empty((m, 3)), np.empty(m), np.zeros(len(near.start), np.int64)
-    count = _choose(
-        near.start, near.grains, near.gap, near.normal, near.last, near.velocity, near.sink, speed, margin, ahead,
-        first, start, grains, gap, normal, before, velocity, sink,
-    )  # fmt: skip
-    for w, listed in enumerate(lists):
-        listed.last[:] = near.last[near.start[w] : near.start[w + 1]]
-    return NearWalls(start, grains[:count], gap[:count], normal[:count], before[:count], velocity[:count], sink[:count])
+    start, listed, before = np.zeros_like(near.start), np.empty(near.count, np.int32), np.empty(near.count, np.int32)
+    what = near.start, near.grains, near.gap, near.sink, near.last, speed, margin, ahead, first, start, listed, before
+    count = _choose(*what)
+    ends = near.start.tolist()
+    for w, each in enumerate(lists):
+        each.last[:] = near.last[ends[w] : ends[w + 1]]
+    return WallCandidates(near, start, listed[:count], before[:count])
 
 
 def _sink(bodies: Bodies, w: int, near: NearWalls, dt: float) -> Array:
@@ -184,20 +197,15 @@ def raise_approach(grains, normal, velocity, motion, speed):
 
 
 @kernel
-def _choose(
-    start, grains, gap, normal, row, velocity, sink, speed, margin, ahead, first, to_start, to_grains, to_gap,
-    to_normal, before, to_velocity, to_sink,
-):  # fmt: skip
-    """Number the candidates wall by wall, and copy what is known of them; returns how many there are."""
+def _choose(start, grains, gap, sink, row, speed, margin, ahead, first, to_start, listed, before):
+    """Number the candidates wall by wall; returns how many there are."""
     count = 0
     for w in range(start.size - 1):
         for k in range(start[w], start[w + 1]):
             had, row[k] = row[k], -1
             if gap[k] + sink[k] < margin + ahead * speed[grains[k]]:
                 row[k] = first + count
-                before[count], to_grains[count], to_gap[count], to_sink[count] = had, grains[k], gap[k], sink[k]
-                for a in range(3):
-                    to_normal[count, a], to_velocity[count, a] = normal[k, a], velocity[k, a]
+                before[count], listed[count] = had, k
                 count += 1
         to_start[w + 1] = count
     return count

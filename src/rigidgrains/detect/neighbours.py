@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from ..model.bodies import Bodies, top_speed
 from ..model.columns import L, V
 from ..model.deforming import strain_rate
-from ..model.shapes import Plane, offset
+from ..model.shapes import offset
+from ..model.wall_table import WallTable
 from ..model.walls import Wall
 from ..runtime.barrier import fetch_add, look, meet, share
 from ..runtime.compiled import kernel
@@ -36,7 +37,6 @@ Index = NDArray[np.int32]
 
 SKIN = 0.1  # of the smallest radius: the least skin
 WIDEST = 0.5  # of the mean radius: the widest skin taken only to last longer
-NO_SURFACES = np.zeros((0, 3)), np.zeros(0, np.bool_)
 AHEAD = 8.0  # steps at the present speed that a new list should last
 
 
@@ -79,40 +79,51 @@ class Neighbours:
     clear: Array = field(default_factory=lambda: np.empty((0, 1)))
     work: Workspace = field(default_factory=Workspace, repr=False)
     near: NearWalls | None = field(default=None, init=False, repr=False)
-    _surfaces: tuple[Array, NDArray[np.bool_]] = field(default=NO_SURFACES, init=False, repr=False)
+    _joined: tuple[list[WallList], NDArray[np.int64], Index] | None = field(default=None, init=False, repr=False)
 
     def refresh(self, bodies: Bodies, dt: float) -> None:
         """Make the lists anew if a pair outside of them could touch within this step."""
-        self.near, self._surfaces = None, _surfaces(bodies)
-        steps = [_wall_step(bodies, wall, dt, speed) for wall, speed in zip(bodies.walls, _wall_speeds(bodies))]
-        if not self.builds or self._stale(bodies, steps, dt):
+        self.near, walls = None, bodies.wall_table
+        steps = _wall_steps(bodies, walls, dt)
+        if not self.builds or self._stale(bodies, walls, steps, dt):
             if bodies.cell is not None:
                 wrap(bodies, self.pairs)
             self._build(bodies, steps, dt)
-        self._count_travel(bodies, steps)
+        self._count_travel(walls, steps)
 
     def widen(self, bodies: Bodies, dt: float) -> None:
         """The same with the motion that was found: a blow throws bodies out of skins that were made for a slower one.
 
         A piston that was stopped by the first grain before may now carry it along.
         """
-        steps = [dt * speed if wall.guided else 0.0 for wall, speed in zip(bodies.walls, _wall_speeds(bodies))]
-        if self._stale(bodies, steps, dt):
-            steps = [
-                step or _wall_step(bodies, wall, dt, speed)
-                for wall, speed, step in zip(bodies.walls, _wall_speeds(bodies), steps)
-            ]
+        walls, steps = bodies.wall_table, [0.0] * len(bodies.walls)
+        for w in walls.pistons:
+            steps[w] = dt * math.hypot(*bodies.motion[bodies.count + w, V].tolist())
+        if self._stale(bodies, walls, steps, dt):
+            steps = [step or other for step, other in zip(steps, _wall_steps(bodies, walls, dt))]
             self._build(bodies, steps, dt, self.skin)  # attempts at a step differ: what one needs the next may need too
-            self._count_travel(bodies, steps)
+            self._count_travel(walls, steps)
 
-    def _count_travel(self, bodies: Bodies, steps: list[float]) -> None:
+    @property
+    def near_walls(self) -> tuple[NDArray[np.int64], Index]:
+        """(walls + 1,) where the grains listed near each wall begin, and (m,) the grains, wall after wall."""
+        if self._joined is None or self._joined[0] is not self.walls:
+            start = np.zeros(len(self.walls) + 1, np.int64)
+            start[1:] = np.cumsum([len(listed.grains) for listed in self.walls])
+            grains = np.concatenate([np.empty(0, np.int32), *(listed.grains for listed in self.walls)])
+            self._joined = self.walls, start, grains
+        return self._joined[1:]
+
+    def _count_travel(self, walls: WallTable, steps: list[float]) -> None:
         """A driven wall is charged with each step beforehand; a piston is asked where it is."""
-        for wall, listed, step in zip(bodies.walls, self.walls, steps):
-            listed.travel += 0.0 if wall.guided else step
+        for listed, step, guided in zip(self.walls, steps, walls.guided):
+            listed.travel += 0.0 if guided else step
 
-    def _stale(self, bodies: Bodies, steps: list[float], dt: float) -> bool:
-        for wall, listed, step in zip(bodies.walls, self.walls, steps):
-            travel = float(np.linalg.norm(wall.shape.point - listed.point)) if wall.guided else listed.travel
+    def _stale(self, bodies: Bodies, walls: WallTable, steps: list[float], dt: float) -> bool:
+        for w, (listed, step) in enumerate(zip(self.walls, steps)):
+            travel = listed.travel
+            if walls.guided[w]:
+                travel = float(np.linalg.norm(bodies.walls[w].shape.point - listed.point))
             if travel + step > listed.skin:
                 return True
         reference, skin = self.reference, self.skin
@@ -120,8 +131,8 @@ class Neighbours:
             reference, skin = self._carried_along(bodies, dt)
         frames, ended = self.frames, np.zeros(1, np.int64)
         what = (
-            *frames.leaders, frames.shape, bodies.position, bodies.motion, reference, dt, *frames.room, *self._surfaces,
-            self.clear, frames.block, skin, frames.side - frames.bridge, ended,
+            *frames.leaders, frames.shape, bodies.position, bodies.motion, reference, dt, *frames.room, walls.normal,
+            walls.flat, self.clear, frames.block, skin, frames.side - frames.bridge, ended,
         )  # fmt: skip
         return bool(together(_have_ended, worth(3 * bodies.count), *what))
 
@@ -151,7 +162,8 @@ class Neighbours:
             all_gaps(wall.shape, bodies, gap)
         blocks = len(shift.path)
         self.clear = work.take("clear", len(gaps) * blocks).reshape(len(gaps), blocks)
-        approach(shift.path, *self._surfaces, self.clear)
+        walls = bodies.wall_table
+        approach(shift.path, walls.normal, walls.flat, self.clear)
         if bodies.flows and bodies.cell is not None:
             self.vectors = bodies.cell.vectors.copy()
             _set_flowing_skin(bodies, least, widest, dt, skin)
@@ -192,16 +204,18 @@ class Neighbours:
         self.builds += 1
 
 
-def _wall_speeds(bodies: Bodies) -> list[float]:
-    """m/s, of all walls by their rows of motion."""
-    return [math.hypot(*row) for row in bodies.motion[bodies.count : bodies.count + len(bodies.walls), V].tolist()]
+def _wall_steps(bodies: Bodies, walls: WallTable, dt: float) -> list[float]:
+    """m, how far the surface of each wall can move towards a grain within this step."""
+    speeds = [math.hypot(*row) for row in bodies.motion[bodies.count : bodies.count + len(bodies.walls), V].tolist()]
+    return [
+        _wall_step(bodies, bodies.walls[w], dt, speed) if speed != 0.0 or walls.turning[w] else 0.0
+        for w, speed in enumerate(speeds)
+    ]
 
 
 def _wall_step(bodies: Bodies, wall: Wall, dt: float, speed: float) -> float:
-    """How far the surface of a wall can move towards a grain within this step (m)."""
+    """The same of one that moves or turns."""
     step, drive = dt * speed, wall.drive
-    if step == 0.0 and not drive.rotates:
-        return 0.0
     if wall.guided and step > 0.0:
         # A piston is stopped by the first grain: however light it is, it gets no further than that grain goes.
         return min(step, max(least_gap(wall.shape, bodies), 0.0) + dt * top_speed(bodies.motion[: bodies.count]))
@@ -209,16 +223,6 @@ def _wall_step(bodies: Bodies, wall: Wall, dt: float, speed: float) -> float:
         about = wall.shape.point if drive.about is None else drive.about
         step += dt * float(np.linalg.norm(drive.spin)) * _farthest(bodies.position, about)
     return step
-
-
-def _surfaces(bodies: Bodies) -> tuple[Array, NDArray[np.bool_]]:
-    """(walls, 3) normals, and (walls,) whether a wall is a plane that does not turn; of others any motion counts."""
-    walls = bodies.walls
-    normals, flat = np.zeros((len(walls), 3)), np.zeros(len(walls), np.bool_)
-    for w, wall in enumerate(walls):
-        if isinstance(wall.shape, Plane):
-            normals[w], flat[w] = wall.shape.normal, not wall.drive.rotates
-    return normals, flat
 
 
 def _set_flowing_skin(bodies: Bodies, least: float, widest: float, dt: float, skin: Array) -> None:

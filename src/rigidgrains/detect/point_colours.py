@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ..runtime.compiled import kernel
 from .colours import COLOURS, HUB, first_free
 from .point_columns import FOUND
-from .search import Tables
+from .search import Tables, room_for
 
 
 @kernel
@@ -47,11 +47,12 @@ def by_colour(bodies: int, points: Tables) -> tuple[Tables, NDArray[np.int64], i
 
     Colour k of a pair and number m of a point within it make colour k * numbers + m.
     """
-    pairs, images, found, features = points
-    colour, number = np.empty(len(pairs), np.int64), np.empty(len(pairs), np.int64)
+    pairs, images, *_ = points
+    count = len(pairs)
+    colour, number = np.empty(count, np.int64), np.empty(count, np.int64)
     numbers = int(paint_points(bodies, pairs, images, colour, number)) + 1
     sizes, place = np.zeros((COLOURS + 1) * numbers, np.int64), np.empty((COLOURS + 1) * numbers, np.int64)
-    ordered = np.empty_like(pairs), np.empty_like(images), np.empty_like(found), np.empty_like(features)
+    ordered = room_for(count)
     sort_points(colour, number, numbers, sizes, place, *points, *ordered)
     return ordered, sizes, numbers
 

@@ -77,7 +77,7 @@ def find_candidates(
     """
     matrices = spin_matrices(bodies)
     spin, turn = spins_and_turning(bodies, bodies.motion, matrices)
-    near = near_walls(bodies, neighbours.walls, spin, dt)
+    near = near_walls(bodies, neighbours, spin, dt)
     fast = _relative_speeds(bodies, neighbours, near, spin)
     if speed is not None:
         np.maximum(fast, speed, out=fast)
@@ -85,7 +85,7 @@ def find_candidates(
     lists = neighbours.pairs
     points = search(Placed.of(bodies), lists.start, lists.partner, lists.image, reach)
     walls = choose(near, reach)
-    if jutting := _jutting(bodies):
+    if jutting := bodies.wall_table.jutting:
         facets = [facet_points(bodies, w, neighbours.walls[w].grains, spin, dt, reach) for w in jutting]
         of_wall = dict(zip(jutting, facets))
         walls = walls.joined([of_wall.get(w) for w in range(len(bodies.walls))])
@@ -102,12 +102,13 @@ def missed_pairs(bodies: Bodies, neighbours: Neighbours, dt: float, candidates: 
     """Speeds (n,) after the solve, if some point that has no row would overlap by then; None if all is well."""
     neighbours.widen(bodies, dt)
     least, reach, near, lists = UNSEEN * bodies.radii.least, candidates.reach, candidates.near, neighbours.walls
+    jutting = bodies.wall_table.jutting
     spin, turn = spins_and_turning(bodies, bodies.motion, candidates.matrices)
     if candidates.builds != neighbours.builds:
-        near = near_walls(bodies, lists, spin, dt)
+        near = near_walls(bodies, neighbours, spin, dt)
     if not (
         _meets_wall(bodies, near, spin, reach, dt, least)
-        or any(missed_facet(bodies, w, lists[w].grains, reach, turn, spin, dt, least) for w in _jutting(bodies))
+        or any(missed_facet(bodies, w, lists[w].grains, reach, turn, spin, dt, least) for w in jutting)
         or _meets(bodies, neighbours, reach, turn, spin, dt, least)
     ):
         return None
@@ -166,7 +167,7 @@ def _meets(
 
 def _meets_wall(bodies: Bodies, near: WallPoints, spin: Array, reach: Reach, dt: float, least: float) -> bool:
     """Whether vertices that were out of reach of a wall overlap with it after the step."""
-    guided, walls = np.array([wall.guided for wall in bodies.walls], np.bool_), bodies.motion[bodies.count :]
+    guided, walls = bodies.wall_table.guided, bodies.motion[bodies.count :]
     what = near.start, near.owner, near.rows, guided, walls, bodies.motion, spin, reach.speed, reach.turn
     return bool(meets_wall(*what, reach.margin, reach.ahead, dt, least))
 
@@ -177,16 +178,11 @@ def _relative_speeds(bodies: Bodies, neighbours: Neighbours, near: WallPoints, s
     what = lists.start, lists.partner, bodies.motion, speed
     spread(relative_speed, bodies.count, *what, weight=4)
     raise_towards(near.owner, near.rows, bodies.motion, spin, speed)
-    for w in _jutting(bodies):
+    for w in bodies.wall_table.jutting:
         grains = sided_grains(bodies, w, neighbours.walls[w].grains)
         if len(grains):
             speed[grains] = np.maximum(speed[grains], facet_speeds(bodies, w, grains))
     return speed
-
-
-def _jutting(bodies: Bodies) -> list[int]:
-    """Walls that sides and faces of grains can meet, see facet_points.py."""
-    return [w for w, wall in enumerate(bodies.walls) if not wall.shape.convex]
 
 
 @kernel

@@ -29,7 +29,7 @@ PART = 256  # grains in a part of the search
 FLAT_POINTS, SOLID_POINTS = 2, 4  # points of a pair to expect
 
 
-@dataclass(frozen=True)
+@dataclass
 class Placed:
     """Shapes in space.
 
@@ -111,12 +111,7 @@ def search(placed: Placed, start: Index, partner: Index, image: NDArray[np.int8]
         own: tuple[Any, ...] = (ready, first) if flat else (placed.orientation, ready, first, work)
         room = (FLAT_POINTS if flat else SOLID_POINTS) * int(start[end] - start[begin]) + 8
         while True:
-            tables = (
-                np.empty((room, 2), np.int32),
-                np.empty(room, np.int8),
-                np.empty((room, FOUND)),
-                np.empty(room, np.int64),
-            )
+            tables = room_for(room)
             count = (find_flat_points if flat else find_solid_points)(begin, end, *what, *own, *tables)
             if count <= room:
                 break
@@ -131,6 +126,12 @@ def search(placed: Placed, start: Index, partner: Index, image: NDArray[np.int8]
         return found[0]
     pairs, images, places, features = zip(*found)
     return np.concatenate(pairs), np.concatenate(images), np.concatenate(places), np.concatenate(features)
+
+
+def room_for(points: int) -> Tables:
+    """Tables of so many points, not yet filled."""
+    pairs, images = np.empty((points, 2), np.int32), np.empty(points, np.int8)
+    return pairs, images, np.empty((points, FOUND)), np.empty(points, np.int64)
 
 
 @kernel

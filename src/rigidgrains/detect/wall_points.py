@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from ..model.bodies import Bodies
 from ..model.columns import V
-from ..model.shapes import Plane
 from ..model.turning import quaternions
-from .neighbours import WallList
+from .neighbours import Neighbours
 from .point_columns import AT, AT_GAP, AT_LEVER, AT_N, AT_RADIUS, AT_SINK, AT_V
 from .search import Reach
 from .wall_point_loops import (
@@ -109,25 +108,20 @@ class WallPoints:
 
 def balls_of(bodies: Bodies, grains: Index) -> Balls:
     """The rounded vertices of some grains, grain after grain; a grain may be asked for more than once."""
-    some = _vertices(bodies, np.array([0, len(grains)]), grains, [None], np.zeros(1, np.bool_))
+    place = np.zeros((1, 3))
+    some = _vertices(bodies, np.array([0, len(grains)]), grains, np.zeros(1, np.bool_), place, place)
     lever, radius = some.rows[:, AT_LEVER].copy(), some.rows[:, AT_RADIUS].copy()
     return Balls(
         np.flatnonzero(some.feature == 0), some.owner, some.feature, bodies.position[some.owner] + lever, lever, radius
     )
 
 
-def near_walls(bodies: Bodies, lists: Sequence[WallList], spin: Array, dt: float) -> WallPoints:
+def near_walls(bodies: Bodies, neighbours: Neighbours, spin: Array, dt: float) -> WallPoints:
     """All vertices, of the grains listed near each wall, that can touch it."""
-    walls = bodies.walls
-    begin = np.zeros(len(walls) + 1, np.int64)
-    for w, listed in enumerate(lists):
-        begin[w + 1] = begin[w] + len(listed.grains)
-    grains = np.concatenate([np.empty(0, np.int32), *(listed.grains for listed in lists)])
-    juts = np.array([not wall.shape.convex for wall in walls], np.bool_)
-    planes = [wall.shape if type(wall.shape) is Plane else None for wall in walls]
-    near = _vertices(bodies, begin, grains, planes, juts)
-    for w, wall in enumerate(walls):
-        if (planes[w] is None or wall.bends) and near.start[w] < near.start[w + 1]:
+    walls = bodies.wall_table
+    near = _vertices(bodies, *neighbours.near_walls, walls.juts, walls.point, walls.normal)
+    for w in sorted({*walls.others, *walls.bending}):
+        if near.start[w] < near.start[w + 1]:
             _meet_surface(bodies, w, near.of(w), spin, dt)
     return near
 
@@ -160,22 +154,20 @@ def by_number(points: WallPoints) -> tuple[WallPoints, NDArray[np.int64]]:
 
 
 def _vertices(
-    bodies: Bodies, begin: NDArray[np.int64], grains: Index, planes: Sequence[Plane | None], juts: NDArray[np.bool_]
+    bodies: Bodies, begin: NDArray[np.int64], grains: Index, juts: NDArray[np.bool_], point: Array, normal: Array
 ) -> WallPoints:
     """Vertices of the grains listed near each wall; gaps and normals where it is a plane, velocities where it moves.
 
-    juts : (walls,) those at which grains with sides have none, see facet_points.py
+    juts : (walls,) those at which grains with sides have none, see facet_points.py; point, normal : (walls, 3) of
+    planes, zeros for other walls
     """
     assert bodies.catalogue is not None
-    table, walls = bodies.catalogue.table, len(planes)
+    table, walls = bodies.catalogue.table, len(juts)
     start = np.zeros(walls + 1, np.int64)
     which = begin, grains, juts, bodies.catalogue.sided, bodies.shape, table.part_start, table.vertex_start
     count = int(count_vertices(*which, start))
     near = WallPoints.room(0, count)
-    near.start, point, normal = start, np.zeros((walls, 3)), np.zeros((walls, 3))
-    for w, plane in enumerate(planes):
-        if plane is not None:
-            point[w], normal[w] = plane.point, plane.normal
+    near.start = start
     place_vertices(
         *which, table.vertices, table.radius, bodies.radius, bodies.position, quaternions(bodies),
         bodies.motion[bodies.count :], point, normal, near.owner, near.feature, near.rows,

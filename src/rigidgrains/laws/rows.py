@@ -9,9 +9,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.bodies import Bodies
-from ..model.columns import BRANCH, U_T, Column, ContactColumns, N, V
+from ..model.columns import (
+    BRANCH,
+    N_X,
+    N_Y,
+    N_Z,
+    S_X,
+    S_Y,
+    S_Z,
+    U_T,
+    V_X,
+    V_Y,
+    V_Z,
+    Column,
+    ContactColumns,
+    N,
+    S,
+    V,
+    X,
+    Y,
+    Z,
+)  # fmt: skip
 from ..model.law import Law
 from ..model.turning import by_turning
+from ..runtime.compiled import kernel
 from .attraction import attract, contract
 
 Array = NDArray[np.float64]
@@ -105,11 +126,13 @@ class Rows(ContactColumns):
 
     def contact_velocity(self, motion: Array) -> tuple[Array, Array]:
         """V_n (c,) and V_t (c, 3) by motion rows (bodies, 8)."""
-        one, other, n = motion[self.pairs[:, 0]], motion[self.pairs[:, 1]], self.normal
+        n = self.normal
         if self.levers is None:
-            v = other[:, 0:3] - one[:, 0:3] - np.cross(one[:, 3:6] + other[:, 3:6], n)
+            v = np.empty((len(self.pairs), 3))
+            _surface_velocities(self.pairs, motion, self.geometry, v)
         else:
-            v = other[:, 0:3] - one[:, 0:3] + by_turning(self.levers, one[:, 3:6], other[:, 3:6])
+            one, other = motion[self.pairs[:, 0]], motion[self.pairs[:, 1]]
+            v = other[:, V] - one[:, V] + by_turning(self.levers, one[:, S], other[:, S])
         if self.branch is not None:
             v += self._carried(motion)
         v_n = (v * n).sum(axis=1)
@@ -132,6 +155,18 @@ class Rows(ContactColumns):
         r_n, mu = self.repulsion, self.friction
         limit = np.where(r_n > 0.0, SLIDES * mu * np.where(r_n > 0.0, r_n, 1.0), np.inf)
         return np.asarray((self.tangential_force**2).sum(axis=1) >= limit**2)
+
+
+@kernel
+def _surface_velocities(pairs, motion, geometry, v):
+    """V of contacts of disks and spheres, v_1 - v_0 - (s_0 + s_1) x n, Eq. (contact-veloc)."""
+    for c in range(len(pairs)):
+        i, j = pairs[c, 0], pairs[c, 1]
+        x, y, z = motion[i, S_X] + motion[j, S_X], motion[i, S_Y] + motion[j, S_Y], motion[i, S_Z] + motion[j, S_Z]
+        n_x, n_y, n_z = geometry[c, N_X], geometry[c, N_Y], geometry[c, N_Z]
+        v[c, X] = motion[j, V_X] - motion[i, V_X] - (y * n_z - z * n_y)
+        v[c, Y] = motion[j, V_Y] - motion[i, V_Y] - (z * n_x - x * n_z)
+        v[c, Z] = motion[j, V_Z] - motion[i, V_Z] - (x * n_y - y * n_x)
 
 
 def check_rows(rows: Rows, name: str) -> None:

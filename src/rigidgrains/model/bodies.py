@@ -28,6 +28,7 @@ from .tables import as_table
 from .time_functions import TimeFunctions
 from .turning import scaled_spins, spins
 from .user_force import UserForce
+from .wall_table import WallTable
 from .walls import Wall
 
 Array = NDArray[np.float64]
@@ -139,6 +140,7 @@ class Bodies:
     material_names: list[str] = field(default_factory=list)
     given: GivenForces | None = None
     _radii: Radii | None = field(default=None, init=False, repr=False, compare=False)
+    _wall_table: WallTable | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if len(self.id) != self.count:
@@ -267,6 +269,15 @@ class Bodies:
     def hold_radii(self, hold: bool) -> None:
         """Radii do not change until they are released: a step asks for their extremes many times."""
         self._radii = Radii.of(self.radius) if hold else None
+
+    @property
+    def wall_table(self) -> WallTable:
+        """The walls as tables; within a step, from the free velocities until they move, what they were as it began."""
+        return WallTable.of(self.walls) if self._wall_table is None else self._wall_table
+
+    def hold_walls(self, hold: bool) -> None:
+        """Walls do not change until they are released: each stage of a step asks what they are."""
+        self._wall_table = WallTable.of(self.walls) if hold else None
 
     @property
     def mean_radius(self) -> float:

@@ -28,14 +28,16 @@ def check_tables(bodies: Bodies) -> None:
     numbers = [wall.material for wall in bodies.all_walls]
     if bodies.events is not None:
         numbers += [inflow.material for inflow in bodies.events.inflows]
-    whole = all(type(number) is int for number in numbers)
     unsigned = material.view(f"u{material.itemsize}")  # what is negative is more than any table has
-    most = max([int(np.maximum.reduce(unsigned, initial=0)), *numbers]) if whole else 0
-    if whole and min(numbers, default=0) >= 0:
-        tables = [bodies.friction] if not bodies.laws else [table for _, table in _tables(bodies)]
-        if all(_has_row(table, most, bodies) for table in tables):
-            return
-    _find_fault(bodies)
+    most = int(np.maximum.reduce(unsigned, initial=0))
+    for number in numbers:
+        if type(number) is not int or number < 0:
+            return _find_fault(bodies)
+        most = max(most, number)
+    if not _has_row(bodies.friction, most, bodies) or not all(
+        _has_row(table, most, bodies) for law in bodies.laws for table in law.tables().values()
+    ):
+        _find_fault(bodies)
 
 
 def _has_row(table: Any, most: int, bodies: Bodies) -> bool:

@@ -34,11 +34,10 @@ def gyration(bodies: Bodies) -> Array:
 
 def spin_matrices(bodies: Bodies, *, inverse: bool = False, orientation: Array | None = None) -> Array:
     """(n, 3, 3) 1/m, B of each grain: w = B s; with `inverse` B^-1 (m). For the present orientations unless told."""
-    lengths, out = gyration(bodies), np.empty((bodies.count, 3, 3))
-    turned = bodies.orientation if orientation is None else orientation
-    diagonal = lengths if inverse else 1.0 / lengths
-    fill = _fill_flat if bodies.dimension == 2 else _fill_solid
-    spread(fill, bodies.count, turned, diagonal, out, weight=4)
+    assert bodies.catalogue is not None
+    n, turned = bodies.count, bodies.orientation if orientation is None else orientation
+    fill, out = _fill_flat if bodies.dimension == 2 else _fill_solid, np.empty((n, 3, 3))
+    spread(fill, n, turned, bodies.radius, bodies.shape, bodies.catalogue.gyration, inverse, out, weight=4)
     return out
 
 
@@ -92,12 +91,14 @@ def turn_shapes(bodies: Bodies, dt: float) -> None:
     Cayley's turn, keeps L and the energy of a free grain to rounding (Simo and Wong 1991); s becomes that of the new
     orientation.
     """
-    n, motion, lengths = bodies.count, bodies.motion, gyration(bodies)
+    n, motion = bodies.count, bodies.motion
     if bodies.dimension == 2:
-        bodies.orientation += dt * motion[:n, S_Z] / lengths[:, Z]
+        bodies.orientation += dt * motion[:n, S_Z] / gyration(bodies)[:, Z]
         return
+    assert bodies.catalogue is not None
     bodies.orientation_before = bodies.orientation.copy()
-    spread(_turn_solids, n, bodies.orientation, motion, lengths, dt, weight=64)
+    what = bodies.orientation, motion, bodies.radius, bodies.shape, bodies.catalogue.gyration, dt
+    spread(_turn_solids, n, *what, weight=64)
 
 
 def quaternions(bodies: Bodies) -> Array:
@@ -174,11 +175,11 @@ def _turn(first, last, quaternion, angle):
 
 
 @kernel
-def _turn_solids(first, last, quaternion, motion, lengths, dt):
+def _turn_solids(first, last, quaternion, motion, radius, shape, gyration, dt):
     """Of some grains, at unit mass: L = B^-1 s in space, M = L in the axes of the body, w = I^-1 M."""
     for i in range(first, last):
         turn = rotation(quaternion, i)
-        l_x, l_y, l_z = lengths[i, X], lengths[i, Y], lengths[i, Z]
+        l_x, l_y, l_z = _lengths(i, radius, shape, gyration)
         x, y, z = _in_axes(turn, motion[i, S_X], motion[i, S_Y], motion[i, S_Z])
         a_x, a_y, a_z = l_x * x, l_y * y, l_z * z  # M before
         m_x, m_y, m_z = _in_space(turn, a_x, a_y, a_z)  # L
@@ -222,6 +223,13 @@ def _in_space(turn, x, y, z):
 
 
 @law
+def _lengths(i, radius, shape, gyration):
+    """(m) radii of gyration of a grain about its principal axes."""
+    size, k = radius[i], shape[i]
+    return size * gyration[k, X], size * gyration[k, Y], size * gyration[k, Z]
+
+
+@law
 def rotation(quaternion, i):
     """The rotation matrix of a unit quaternion, row after row: columns are the axes of the body in space."""
     return _rotation(quaternion[i, TURN_W], quaternion[i, TURN_X], quaternion[i, TURN_Y], quaternion[i, TURN_Z])
@@ -246,24 +254,23 @@ def _fill_quaternions(first, last, angle, out):
 
 
 @kernel
-def _fill_flat(first, last, angle, diagonal, out):
+def _fill_flat(first, last, angle, radius, shape, gyration, inverse, out):
     """Of disks and flat grains: the same about every axis, whatever the angle."""
     for i in range(first, last):
+        _, _, length = _lengths(i, radius, shape, gyration)
         for a in range(3):
             for b in range(3):
-                out[i, a, b] = diagonal[i, Z] if a == b else 0.0
+                out[i, a, b] = (length if inverse else 1.0 / length) if a == b else 0.0
 
 
 @kernel
-def _fill_solid(first, last, quaternion, diagonal, out):
+def _fill_solid(first, last, quaternion, radius, shape, gyration, inverse, out):
     """Turned from the principal axes into space."""
     for i in range(first, last):
-        turn = rotation(quaternion, i)
+        turn, (x, y, z) = rotation(quaternion, i), _lengths(i, radius, shape, gyration)
+        if not inverse:
+            x, y, z = 1.0 / x, 1.0 / y, 1.0 / z
         for a in range(3):
             for b in range(a, 3):
-                value = (
-                    turn[a][X] * diagonal[i, X] * turn[b][X]
-                    + turn[a][Y] * diagonal[i, Y] * turn[b][Y]
-                    + turn[a][Z] * diagonal[i, Z] * turn[b][Z]
-                )
+                value = turn[a][X] * x * turn[b][X] + turn[a][Y] * y * turn[b][Y] + turn[a][Z] * z * turn[b][Z]
                 out[i, a, b] = out[i, b, a] = value

@@ -29,6 +29,7 @@ from .time_functions import (
 Array = NDArray[np.float64]
 
 FUNCTIONS = ("path", "speed", "turn", "rate")  # of a drive
+AT_REST = [0.0, 0.0, 0.0]
 PIECES = 200  # of the time before a wall appears, over which its functions are added up
 
 
@@ -124,7 +125,7 @@ class Drive:
 
     @property
     def rotates(self) -> bool:
-        return self.spin[0] != 0.0 or self.spin[1] != 0.0 or self.spin[2] != 0.0  # asked often: quicker than any()
+        return bool(self.spin.tolist() != AT_REST)  # asked often: a list is quicker than any()
 
 
 @dataclass
@@ -171,7 +172,7 @@ class Wall:
 
     @property
     def guided(self) -> bool:
-        return math.isfinite(self.mass)
+        return self.mass < math.inf
 
     @property
     def displacement(self) -> float:
@@ -259,7 +260,7 @@ class Wall:
     def advance(self, velocity: Array, dt: float) -> None:
         """Move the surface by one step: translate by velocity * dt, then turn about the centre of rotation."""
         drive = self.drive
-        if velocity[0] != 0.0 or velocity[1] != 0.0 or velocity[2] != 0.0:  # quicker than any()
+        if velocity.tolist() != AT_REST:
             self.shape.point = self.shape.point + velocity * dt
         if drive.rotates:
             rotation = rotation_matrix(drive.spin * dt)

@@ -41,13 +41,13 @@ class Workspace:
         It begins at a cache line. A name may serve several purposes, one after the other. It always has the same
         columns and kind.
         """
-        kept = self._kept.pop(name, None)
+        kept = self._kept.get(name)
         if kept is None or len(kept) < rows:
             room = rows if kept is None else rows + rows // ROOM + 16
             del kept  # before more is asked for
+            self._kept.pop(name, None)
             kept = new_bytes(room * (columns or 1) * np.dtype(kind).itemsize).view(kind)
-            kept = kept if columns is None else kept.reshape(room, columns)
-        self._kept[name] = kept
+            self._kept[name] = kept = kept if columns is None else kept.reshape(room, columns)
         return kept[:rows]
 
 

@@ -20,6 +20,7 @@ from ..model.spring import set_springs
 from ..model.time_functions import means
 from ..model.turning import TURN_W, TURN_X, TURN_Y, TURN_Z, spin_matrices, turn_quaternion, turn_shapes
 from ..model.user_force import set_user_forces
+from ..model.walls import AT_REST
 from ..runtime.compiled import kernel
 from ..runtime.threads import spread
 
@@ -79,8 +80,12 @@ def of(what: str) -> Iterator[None]:
 
 def move(bodies: Bodies, dt: float) -> float:
     """Positions and orientations with the new velocities; returns the largest displacement over the radius."""
-    n = bodies.count
-    for row, wall in enumerate(bodies.walls, start=n):
+    n, walls = bodies.count, bodies.wall_table
+    still = [speeds == AT_REST for speeds in bodies.motion[n : n + len(bodies.walls), V].tolist()]
+    for w, wall in enumerate(bodies.walls):
+        if still[w] and not (walls.guided[w] or walls.turning[w]):
+            continue
+        row = n + w
         velocity = bodies.motion[row, V]
         if wall.guided:
             velocity[:] = (velocity @ wall.normal) * wall.normal  # the guide takes what is sideways

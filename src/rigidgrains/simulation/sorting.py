@@ -93,6 +93,7 @@ def distance(pairs: PairList, rows: Index) -> float:
 
 def renumber_contacts(contacts: Contacts, number: Number, dimension: int) -> None:
     """Give bodies their new numbers; rows stay where they are, turned round where grains have swapped."""
+    contacts.renumbered()
     between = contacts.wall_rows[0].start if contacts.wall_rows else contacts.count
     turned = np.zeros(contacts.count, np.bool_)
     _renumber_contacts(contacts.pairs, between, number, turned)

@@ -119,6 +119,7 @@ class Stepper:
             self._move()
         finally:
             self.bodies.hold_radii(False)
+            self.bodies.hold_walls(False)
 
     def _take_events(self) -> None:
         """1. What comes and goes, and new numbers where they pay; the tables have rows for all who are there then."""
@@ -144,6 +145,7 @@ class Stepper:
         """2. Free velocities; a function of time that has no value at this time ends the run, with the state before."""
         try:
             integrate.free_velocity(self.bodies, self.time, self.dt)
+            self.bodies.hold_walls(True)
         except ValueError as problem:
             self._go_back()
             raise StageError(f"step {self.steps + 1} cannot begin: {problem}") from problem.__cause__
@@ -238,6 +240,7 @@ class Stepper:
         contacts.laws.conclude()
         book(bodies, contacts, self._kept, self.dt)
         displacement, at = integrate.move(bodies, self.dt), ""
+        bodies.hold_walls(False)
         if (past := integrate.past_walls(bodies, contacts, self.dt))[0] > displacement:
             displacement, at = past
         self._clock.steps += 1

@@ -13,7 +13,6 @@ from ..detect.neighbours import Neighbours
 from ..model.bodies import Bodies, top_speed
 from ..model.columns import V_X, V_Y, V_Z, V, X, Y, Z
 from ..model.deforming import strain_rates
-from ..model.shapes import Plane
 from ..model.sizes import mean_power
 from ..model.time_functions import values
 from ..model.turning import turning_speeds
@@ -150,25 +149,22 @@ class AutoStep:
         self, bodies: Bodies, neighbours: Neighbours, before: Array, spinning: Array, rate: float, least: float
     ) -> float:
         """s, what grains listed near walls allow, at most `least`; spinning : (n,) m/s, see `turning_speeds`."""
-        n, walls, near = bodies.count, bodies.walls, wall_gaps(bodies, neighbours)
-        own, smallest = bodies.motion[n : n + len(walls), V].copy(), bodies.radii.least
-        start, all_flat = own.copy(), True
-        flat, reach = np.ones(len(walls), np.bool_), np.empty(len(walls))
-        for w, wall in enumerate(walls):
-            reach[w] = self.travel * min(smallest, wall.shape.thickness)
-            if wall.guided:  # a driven wall moves as it is told
-                start[w] = before[n + w, V]
-            if not _is_flat(wall):
-                flat[w] = all_flat = False
-        sliding = AT_REST if all_flat else np.zeros((near.count, 3))
-        for w in [] if all_flat else np.flatnonzero(~flat).tolist():
+        n, walls, near = bodies.count, bodies.wall_table, wall_gaps(bodies, neighbours)
+        own = bodies.motion[n : n + len(bodies.walls), V].copy()
+        reach, start = np.empty(len(own)), own.copy()
+        reach[:] = self.travel * np.minimum(bodies.radii.least, walls.thickness)
+        for w in walls.pistons:  # a driven wall moves as it is told
+            start[w] = before[n + w, V]
+        curved = [] if walls.flat.all() else np.flatnonzero(~walls.flat).tolist()
+        sliding = np.zeros((near.count, 3)) if curved else AT_REST
+        for w in curved:
             some = near.of(w)
-            sliding[some] = walls[w].surface_velocity(AT_REST[0], bodies.position[near.grains[some]])
+            sliding[some] = bodies.walls[w].surface_velocity(AT_REST[0], bodies.position[near.grains[some]])
         if spinning.size:
             fastest = float(spinning[near.grains].max(initial=0.0))
             least = min(least, _allowed(self.travel * bodies.radii.least, fastest, 0.0))
-        what = near.start, near.grains, near.gap, near.normal, before, bodies.motion, start, own, sliding, flat, reach
-        return float(_wall_limit(*what, rate, least))
+        what = near.start, near.grains, near.gap, near.normal, before, bodies.motion, start, own, sliding
+        return float(_wall_limit(*what, walls.flat, reach, rate, least))
 
     def too_long(self, dt: float, missed: float) -> bool:
         """True when a step dt has lost too much by its length, and may be shorter."""
@@ -176,12 +172,14 @@ class AutoStep:
 
     def _most(self, bodies: Bodies) -> float:
         """s, bounds that do not depend on the state."""
-        periods = [1.0 / wall.drive.frequency for wall in bodies.walls if _swings(wall.drive)]
-        periods += [2.0 * math.pi * math.sqrt(one.mass(bodies) / one.stiffness) for one in bodies.springs]
+        periods = [2.0 * math.pi * math.sqrt(one.mass(bodies) / one.stiffness) for one in bodies.springs]
         periods += [one.timescale for one in bodies.user_forces if one.timescale is not None]
-        pistons = [wall for wall in bodies.walls if wall.stiffness]
-        periods += [2.0 * math.pi * math.sqrt(wall.mass / wall.stiffness) for wall in pistons]
-        return min([self.longest, time_to_fall(bodies, self.drop), *(period / SWING for period in periods)])
+        for wall in bodies.walls:
+            if wall.drive.frequency > 0.0 and np.any(wall.drive.amplitude):
+                periods.append(1.0 / wall.drive.frequency)
+            if wall.stiffness:
+                periods.append(2.0 * math.pi * math.sqrt(wall.mass / wall.stiffness))
+        return min(self.longest, time_to_fall(bodies, self.drop), min(periods, default=math.inf) / SWING)
 
 
 def time_to_fall(bodies: Bodies, drop: float) -> float:
@@ -238,15 +236,6 @@ def _within_cell(bodies: Bodies) -> float:
             ACROSS * float(cell.widths[cell.periodic].min()), top_speed(bodies.motion[: bodies.count]), _pull(bodies)
         )
     )
-
-
-def _is_flat(wall: Wall) -> bool:
-    """Whether grains see it as a plane that does not turn: only their normal velocity counts."""
-    return isinstance(wall.shape, Plane) and not wall.drive.rotates
-
-
-def _swings(drive: Drive) -> bool:
-    return bool(drive.frequency > 0.0 and np.any(drive.amplitude))
 
 
 def _drive_speed(drive: Drive) -> float:

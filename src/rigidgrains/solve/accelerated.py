@@ -158,7 +158,7 @@ class AcceleratedSweeps(Sweeps):
         if most is None:
             looks = looks_at_state(self.criterion) and not self.sleep
             most = AFFORDABLE if looks and self.max_sweeps >= PATIENT else 0
-        may = problem.extra is None and problem.count <= most and bool((problem.friction < math.inf).all())
+        may = problem.extra is None and problem.count <= most and problem.slides
         unasked = math.inf if self.fallback is not None else max(1, WORK // max(1, problem.count))
         return Extrapolated(
             order, problem, associated=self.associated, patient=most > 0 or self.max_sweeps >= PATIENT,

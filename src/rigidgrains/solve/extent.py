@@ -12,10 +12,12 @@ from ..runtime.threads import spread, total
 
 def extent_of(problem: ContactProblem) -> float:
     """L/d of the grains that have candidates, by the box around them."""
-    what = problem.pairs, problem.position
-    ends = list(zip(*spread(_ends, problem.count, *what)))
-    length = max(max(most) - min(least) for least, most in zip(ends[:3], ends[3:]))
-    return min(1.0 + float(length) / (2.0 * problem.mean_radius), float(problem.count))
+    if "extent" not in problem.known:
+        ends = spread(_ends, problem.count, problem.pairs, problem.position)
+        x, y, z, most_x, most_y, most_z = ends[0] if len(ends) == 1 else _outermost(ends)
+        length = max(most_x - x, most_y - y, most_z - z)
+        problem.known["extent"] = min(1.0 + length / (2.0 * problem.mean_radius), float(problem.count))
+    return problem.known["extent"]
 
 
 def loaded_extent(problem: ContactProblem) -> float:
@@ -28,8 +30,15 @@ def loaded_extent(problem: ContactProblem) -> float:
     *sums, count = total(spread(_moments, problem.count, *what))
     if count < 2:
         return extent_of(problem)
-    width = max(0.0, *(square - mean * mean / count for mean, square in zip(sums[:3], sums[3:]))) / count
+    x, y, z, x_x, y_y, z_z = sums
+    width = max(0.0, x_x - x * x / count, y_y - y * y / count, z_z - z * z / count) / count
     return min(1.0 + math.sqrt(12.0 * width) / (2.0 * problem.mean_radius), float(count))
+
+
+def _outermost(ends: list[tuple[float, ...]]) -> tuple[float, ...]:
+    """The least of the first three numbers of all parts, and the largest of the others."""
+    columns = list(zip(*ends))
+    return *map(min, columns[:3]), *map(max, columns[3:])
 
 
 @kernel

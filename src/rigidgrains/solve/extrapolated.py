@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 from ..contacts.problem import ContactProblem
 from ..model.bodies import keep_motion, restore_motion
 from ..runtime.memory import copy_rows
-from ..runtime.threads import spread, together, total
+from ..runtime.threads import part_of, together, worth
 from .associated import AssociatedStart
 from .criteria import StateCriterion, Verdict
 from .extent import extent_of
-from .kernels.extrapolated import rows_of_sums
 from .kernels.factory import apply_forces, kernels_for, worth_sweeps
 from .kernels.sums import changes
 from .mass_ratio import burden, crossing
@@ -55,7 +54,7 @@ class Extrapolated(Pace):
         fallback: float = 0,
     ) -> None:  # fmt: skip
         super().__init__(order)
-        self._work, self._may_begin = problem.work, associated
+        self._work, self._may_begin, self._rule = problem.work, associated, self.rule[:]
         self._patient, self._iterations = patient, fallback
         self._free = self._work.take("free", len(problem.motion), 6)
         keep_motion(problem.motion, self._free)
@@ -66,19 +65,23 @@ class Extrapolated(Pace):
         p = problem
         self._forces, self._motion = self._like(p.forces, "forces"), self._like(p.motion, "motion")
         self._best = self._like(p.forces, "best forces")
-        copy_rows(p.forces, self._forces)
-        copy_rows(p.motion, self._motion)
-        copy_rows(p.forces, self._best)
-        by, n = self.order.colouring, len(p.position)
-        self._cell = p.flow if p.branch is None else self._motion[n : n + 3]
-        self._rows = rows_of_sums(by.start, by.alone, by.inner, len(by.tiles))
-        rows = int(self._rows[-1])
-        self._sums = self._work.take("sums", rows, 3), self._work.take("sums before", rows, 3)
-        self._colours = np.arange(by.count)
+        by, n, size = self.order.colouring, len(p.position), part_of(p.count, 1)
+        rows, self._colours = np.empty((2, by.count + 1), np.int64)
+        self._colours = self._colours[:-1]
+        scale = together(
+            kernels_for(p).begin_sweeps, worth(p.count), size, np.empty(-(-p.count // size)), by.start, by.alone,
+            by.inner, len(by.tiles), rows, self._colours, p.geometry, p.motion, p.forces, self._motion, self._forces,
+            self._best,
+        )  # fmt: skip
+        motion, pairs, geometry, extra, cell, forces = p.arrays
+        cell_b, sums = cell if p.branch is None else self._motion[n : n + 3], int(rows[-1])
+        self._tables = (
+            self._work.take("sums", sums, 3), self._work.take("sums before", sums, 3), by.sequence, by.start, by.alone,
+            by.inner, by.tiles, by.tile, rows, pairs, geometry, extra, motion, cell, forces, self._motion, cell_b,
+            self._forces, self._best, p.dt,
+        )  # fmt: skip
         self._extent, self._associated, self.foresees = extent_of(p), AssociatedStart(), True
-        loop, what = kernels_for(p).squares_over_mass, (p.geometry, p.forces)
-        square = float(total(spread(loop, p.count, *what)))
-        self.state = State(scale=square, restarts=self.restarts)
+        self.state = State(scale=scale, restarts=self.restarts)
 
     def add_velocity(self, change: Array) -> None:
         self._free += change
@@ -94,21 +97,17 @@ class Extrapolated(Pace):
     def sweeps(
         self, problem: ContactProblem, rng: Generator, number: int, soon: int = 0, enough: float = -math.inf
     ) -> int:
-        p, by, made = problem, self.order.colouring, 0
+        p, by, made, limit = problem, self.order.colouring, 0, enough * abs(enough)
+        loop = kernels_for(p).extrapolated_sweeps
         while made < number:
-            done, limit = self.state.sweeps, enough * abs(enough)
-            seed = np.uint64(rng.bit_generator.random_raw())
+            done, seed = self.state.sweeps, np.uint64(rng.bit_generator.random_raw())
             threads = worth_sweeps(len(by.sequence), number - made, self.order.worth)
             orders = np.empty((threads, by.count), np.int64)
-            motion, pairs, geometry, extra, cell, forces = p.arrays
-            before = self.rule, self._extent, self.state, number - made, soon - made, limit, seed, self._colours
-            after = (
-                *self._sums, by.sequence, by.start, by.alone, by.inner, by.tiles, by.tile, self._rows, pairs, geometry,
-                extra, motion, cell, forces, self._motion, self._cell, self._forces, self._best, p.dt,
-                self._associated.on,
+            state = together(
+                loop, threads, self._rule, self._extent, self.state[:], number - made, soon - made, limit, seed,
+                self._colours, orders, *self._tables, self._associated.on,
             )  # fmt: skip
-            loop = kernels_for(p).extrapolated_sweeps
-            self.state = together(loop, threads, *before, orders, *after)
+            self.state = State(*state)
             made += self.state.sweeps - done
             if self.state.what == RESCUE:
                 self._return_to_best(p)

@@ -33,6 +33,12 @@ MISSING = 0.11  # share of a load that may be missing where a packing counts as 
 
 def burden(problem: ContactProblem) -> float:
     """The largest mass of a body over twice the sum of m_n of its contacts; at most 1 where all masses are equal."""
+    if "burden" not in problem.known:
+        problem.known["burden"] = _find_burden(problem)
+    return problem.known["burden"]
+
+
+def _find_burden(problem: ContactProblem) -> float:
     if problem.branch is not None and gives_way(problem.flow):  # masses of contacts have the share of the cell
         return 0.0
     carried = problem.work.take("carried", len(problem.motion))

@@ -74,9 +74,8 @@ def measure(problem: ContactProblem) -> Measures:
     load, mass = max(0.5 * (pushed + held), math.sqrt(square / p.count)), p.moved_mass
     if p.edges is not None:
         load, mass = max(load, part * face_load(p)), mass + cell_mass(p)
-    lost, gained, slid = (_finite(term / most * mass / (load * load * p.dt)) for term in (lost, gained, slid))
+    flow = load * load * p.dt
+    lost, gained, slid = lost / most * mass / flow, gained / most * mass / flow, slid / most * mass / flow
+    if not math.isfinite(lost + gained + slid):
+        lost, gained, slid = (term if math.isfinite(term) else math.inf for term in (lost, gained, slid))
     return Measures(residual, worst, overlap, lost, gained, slid, *motion)
-
-
-def _finite(number: float) -> float:
-    return number if math.isfinite(number) else math.inf

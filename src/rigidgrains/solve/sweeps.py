@@ -98,6 +98,9 @@ class SolveReport:
         )
 
 
+UNTOUCHED = SolveReport(sweeps=0, updates=0, converged=None, mean_force=0.0, why="no contacts")
+
+
 @dataclass
 class Sweeps:
     """The paper's solver.
@@ -152,10 +155,10 @@ class Sweeps:
         """Find the forces, starting from those carried over; velocities in `problem.motion` follow."""
         criterion = self.criterion
         assert isinstance(self.order, Order)
+        if problem.count == 0:
+            return altered(UNTOUCHED, converged=self.outcome(True))
         pace = self._pace(altered(self.order), problem)  # a solver may serve several simulations at a time
         apply_forces(problem)
-        if problem.count == 0:
-            return SolveReport(sweeps=0, updates=0, converged=self.outcome(True), mean_force=0.0, why="no contacts")
         doubt, weakened = doubtful(problem, criterion), 1.0
         if self.sleep:
             check_sleep(criterion)
@@ -192,9 +195,10 @@ class Sweeps:
             why += f"; {pace.trouble}"
         if weakened < 1.0:
             why += f"; forces times {weakened:.3g} where they would have given energy"
-        return SolveReport(
-            sweeps, updates, converged, mean, verdict.residual, verdict.momentum_error, pace.restarts, why,
-            pace.fallback, weakened, travel=_or_inf(verdict.travel), fastest=_or_inf(verdict.fastest),
+        return altered(
+            UNTOUCHED, sweeps=sweeps, updates=updates, converged=converged, mean_force=mean, residual=verdict.residual,
+            momentum_error=verdict.momentum_error, restarts=pace.restarts, why=why, fallback=pace.fallback,
+            weakened=weakened, travel=_or_inf(verdict.travel), fastest=_or_inf(verdict.fastest),
         )  # fmt: skip
 
     def for_step(self, last: SolveReport, part: float = 1.0) -> Sweeps:

@@ -12,13 +12,11 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from ...laws.contact import put_back, row
 from ...runtime.barrier import meet, share
 from ...runtime.compiled import kernel, part
 from ...runtime.simd import SIDE_BY_SIDE, WIDTH, column_of, next_of, read_rows, side_by_side, sum_of, write_rows
-from ..restarts import GO_ON, RESCUE, choose
+from ..restarts import GO_ON, RESCUE, Rule, State, choose
 from .friction import (
     are_strong,
     collide,
@@ -109,13 +107,14 @@ def extrapolated_sweeps(
 
     Forces and velocities end up in the first tables. Returns the state; it is the same on all threads.
 
+    rule, state : as plain tuples, and so it is returned: to hand over names takes as long as a sweep of few contacts
     kept, orders : (colours,) the order of the last sweep, and (threads, colours) room for each thread's own copy
     sums        : (rows, 3) of tiles, then of blocks, which begin in each colour at first_row; two tables take turns,
                   since one thread may begin the next sweep while another still adds up this one
     tile        : bodies in a tile
     best        : the best forces so far
     """
-    rate, turn, order = 1.0 / dt, False, orders[thread]
+    rate, turn, order, rule, state = 1.0 / dt, False, orders[thread], Rule(*rule), State(*state)
     for k in range(len(order)):
         order[k] = kept[k]
     for made in range(1, most + 1):
@@ -147,7 +146,7 @@ def extrapolated_sweeps(
     if thread == 0:
         for k in range(len(order)):
             kept[k] = order[k]
-    return state
+    return state[:]
 
 
 def visit(
@@ -233,15 +232,15 @@ def shuffle(order, inner, seed):
     return seed
 
 
-@kernel
-def rows_of_sums(start, alone, inner, tiles):
-    """(colours + 1,) where the blocks of each colour begin among the rows of sums, after those of the tiles."""
-    rows = np.empty(alone.size + 1, np.int64)
+@part
+def number_rows(start, alone, inner, tiles, rows, order):
+    """(colours + 1,) where the blocks of each colour begin among the rows of sums, after those of the tiles; the
+    colours as they come."""
     rows[0] = max(tiles - 1, 0)
     for k in range(alone.size):
         blocks = (start[k + 1] - start[k] + BLOCK - 1) // BLOCK
         rows[k + 1] = rows[k] + (0 if inner[k] else 1 if alone[k] else blocks)
-    return rows
+        order[k] = k
 
 
 def squares_over_mass(first, last, geometry, forces):
@@ -253,6 +252,33 @@ def squares_over_mass(first, last, geometry, forces):
     return total
 
 
+def begin_sweeps(
+    thread, threads, meeting, size, squares, start, alone, inner, tiles, rows, order, geometry, motion, forces,
+    motion_b, forces_b, best,
+):  # fmt: skip
+    """What comes before the first sweep: no step has been taken yet, and the forces are the best ones so far.
+
+    size : contacts in a part; squares : (parts,), to be written over; rows, order : taken from `number_rows`
+    Returns the sum of |R|^2/m, part after part.
+    """
+    first, last = share(0, len(motion), thread, threads)
+    copy(first, last, motion, motion_b)
+    first, last = share(0, len(squares), thread, threads)
+    for k in range(first, last):
+        begin, end = k * size, min((k + 1) * size, len(forces))
+        copy(begin, end, forces, forces_b)
+        copy(begin, end, forces, best)
+        squares[k] = squares_over_mass(begin, end, geometry, forces)
+    meet(meeting, threads)
+    if thread > 0:
+        return 0.0
+    number_rows(start, alone, inner, tiles, rows, order)
+    total = squares[0]
+    for k in range(1, len(squares)):
+        total += squares[k]
+    return total
+
+
 INLINED = update_lanes, update_one, visit  # calls would hand over a dozen arrays each time
-PARTS = (update_blocks,)  # kernels alone call it
-TEXTS = squares_over_mass, update_lanes, update_one, update_blocks, visit, extrapolated_sweeps
+PARTS = squares_over_mass, update_blocks  # kernels alone call them
+TEXTS = squares_over_mass, begin_sweeps, update_lanes, update_one, update_blocks, visit, extrapolated_sweeps

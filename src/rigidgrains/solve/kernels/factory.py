@@ -24,6 +24,10 @@ SHARE = 2048  # contacts that a thread takes at least: with less, meetings cost 
 class Kernels(SimpleNamespace):
     """Loops over contacts of one kind, by the names of their texts in the modules beside this one."""
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Kernels:
+        """There is one of each kind: copies of problems share them."""
+        return self
+
 
 @cache
 def make_kernels(kind: Kind) -> Kernels:
@@ -48,7 +52,10 @@ def kind_of(problem: ContactProblem) -> Kind:
 
 def kernels_for(problem: ContactProblem) -> Kernels:
     """The loops that a problem needs."""
-    return make_kernels(kind_of(problem))
+    if problem.loops is None:
+        problem.loops = make_kernels(kind_of(problem))
+    found: Kernels = problem.loops
+    return found
 
 
 def apply_forces(problem: ContactProblem) -> None:
