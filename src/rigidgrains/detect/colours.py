@@ -22,7 +22,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ..runtime.barrier import intrinsic
-from ..runtime.compiled import kernel
+from ..runtime.compiled import allocating, kernel
 
 Index = NDArray[np.int32]
 
@@ -98,7 +98,7 @@ class Colouring:
         return np.concatenate([self.sequence[self.start[k] : self.start[k + 1]] for k in colours])
 
 
-@kernel
+@allocating
 def with_contacts(start, alone, inner):
     """The colours that have contacts; where these begin, and end; whether each is swept alone, or within tiles."""
     count = 0
@@ -115,7 +115,7 @@ def with_contacts(start, alone, inner):
     return used, begins, apart, within
 
 
-@kernel
+@allocating
 def paint_contacts(among, pairs, movable, colour):
     """Each contact takes the first colour that neither of its bodies that move has; returns the size of each colour.
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..model.columns import X, Y, Z
 from ..model.vectors import vector
 from ..runtime.barrier import fetch_add
-from ..runtime.compiled import kernel
+from ..runtime.compiled import allocating, kernel
 from ..runtime.memory import Workspace
 from ..runtime.threads import in_parts, part_of, spread
 from .pairs import PairList
@@ -212,7 +212,7 @@ def _fill(position, radius, level, origin, size, extent, table, first, member, k
     first[first.size - 1] = n
 
 
-@kernel
+@allocating
 def search_part(
     begin, end, position, radius, level, origin, size, largest, extent, table, first, member, key, centre, sphere, rows,
     row, partner, used,

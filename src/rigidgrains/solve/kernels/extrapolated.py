@@ -16,7 +16,7 @@ import numpy as np
 
 from ...laws.contact import put_back, row
 from ...runtime.barrier import meet, share
-from ...runtime.compiled import kernel, part
+from ...runtime.compiled import allocating, kernel, part
 from ...runtime.simd import SIDE_BY_SIDE, WIDTH, column_of, next_of, read_rows, side_by_side, sum_of, write_rows
 from ..restarts import GO_ON, RESCUE, choose
 from .friction import (
@@ -233,7 +233,7 @@ def shuffle(order, inner, seed):
     return seed
 
 
-@kernel
+@allocating
 def rows_of_sums(start, alone, inner, tiles):
     """(colours + 1,) where the blocks of each colour begin among the rows of sums, after those of the tiles."""
     rows = np.empty(alone.size + 1, np.int64)
