@@ -195,7 +195,7 @@ class Contacts(ContactColumns):
         before : (bodies, 6) v and s at the beginning of the step, for laws that ask; the present ones if absent
         """
         part, left = removed_part(gap), slack * bodies.mean_radius if slack else 0.0
-        listed = neighbours.pairs
+        listed, self._work = neighbours.pairs, neighbours.work
         self._carry_over(bodies, listed, candidates)
         what = (
             listed.start, listed.partner, listed.image, bodies.shifts, listed.last, bodies.position, bodies.radius,

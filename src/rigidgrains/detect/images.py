@@ -39,7 +39,7 @@ def find_pairs(
     start = work.take(f"start {turn}", len(radius) + 1, kind=np.int32)
     start.fill(0)
     _count(found.start, found.partner, owner, start)
-    pairs, place = PairList.new(start, work, turn), work.take("key", len(radius), kind=np.int64)
+    pairs, place = PairList.new(start, work, turn), work.borrow("key", len(radius), kind=np.int64)
     place[:] = start[:-1]
     _fold(found.start, found.partner, owner, code, OPPOSITE, place, pairs.partner, pairs.image)
     pairs.last.fill(-1)

@@ -146,7 +146,7 @@ class Neighbours:
         n, work, turn = bodies.count, self.work, self.builds % 2
         self.frames, skin = Frames.of(bodies, dt, work), work.take("of each grain", n)
         shift = self.frames.shift(bodies.position, bodies.motion, bodies.position, dt)
-        gaps = work.take("sphere", len(bodies.walls) * n).reshape(len(bodies.walls), n)
+        gaps = work.borrow("sphere", len(bodies.walls) * n).reshape(len(bodies.walls), n)
         for wall, gap in zip(bodies.walls, gaps):
             all_gaps(wall.shape, bodies, gap)
         blocks = len(shift.path)
@@ -167,7 +167,7 @@ class Neighbours:
             spread(set_skin, n, *what)
         self.skin = np.maximum(skin, skin if thinnest is None else thinnest, out=work.take("skin", n))
         grid = work if self.builds else Workspace()  # lists that are never made again need no grid afterwards
-        self.walls, listed = [], grid.take("member", n, kind=np.int32)
+        self.walls, listed = [], grid.borrow("member", n, kind=np.int32)
         for wall, step, gap, clear in zip(bodies.walls, steps, gaps, self.clear):
             room = max(least, 1.1 * step, min(AHEAD * step, widest)) if step > 0.0 or wall.guided else 0.0
             room_for = room + bodies.reach + (0.0 if bodies.catalogue is None else wall.shape.off)
@@ -181,7 +181,7 @@ class Neighbours:
         self.pairs = find_pairs(bodies.position, wide, bodies.cell, capacity=expected, work=grid, turn=turn)
         if self.builds:
             inherit(self.pairs, old_pairs)
-            listed = grid.take("member", n, kind=np.int32)
+            listed = grid.borrow("member", n, kind=np.int32)
             listed.fill(-1)
             for now, before in zip(self.walls, old_walls):
                 listed[before.grains] = before.last

@@ -66,6 +66,7 @@ class Extrapolated(Pace):
         p = problem
         self._forces, self._motion = self._like(p.forces, "forces"), self._like(p.motion, "motion")
         self._best = self._like(p.forces, "best forces")
+        self._work.lend(f"best forces {p.forces.shape[1]}")  # nobody asks for them between steps
         copy_rows(p.forces, self._forces)
         copy_rows(p.motion, self._motion)
         copy_rows(p.forces, self._best)
