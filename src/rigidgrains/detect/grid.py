@@ -36,26 +36,26 @@ def near_pairs(
     capacity: int = 0,
     rows: int | None = None,
     work: Workspace | None = None,
-    turn: int = 0,
+    of: str = "",
 ) -> PairList:
     """All pairs with gap < reach, each once, in the row of the lower number.
 
     radius : (n,) m, with whatever skin each grain is given; capacity : pairs to expect
     rows   : grains beyond so many are ghosts, and most pairs of two ghosts are left out
-    work   : where memory is taken from; lists of different turns do not share any
+    work   : where memory is taken from; lists of something else (`of`) do not share any
     """
     work, n = Workspace() if work is None else work, len(radius)
     # Rows of what is found lie, for the time being, where last rows will be.
-    row = work.take(f"last {turn}", capacity, kind=np.int32) if capacity else np.empty(16 * n, np.int32)
+    row = work.take(f"last{of}", capacity, kind=np.int32) if capacity else np.empty(16 * n, np.int32)
     other = work.borrow("found", capacity, kind=np.int32) if capacity else np.empty(16 * n, np.int32)
     wide = radius + 0.5 * reach if reach else radius
     found = _find(position, wide, row, other, n if rows is None else rows, work)
-    start = work.take(f"start {turn}", n + 1, kind=np.int32)
+    start = work.take(f"start of rows{of}", n + 1, kind=np.int32)
     start.fill(0)
     for _, row, _ in found:
         _count(row, start)
     np.cumsum(start, out=start, dtype=np.int32)
-    pairs, place = PairList.new(start, work, turn), work.borrow("key", n, kind=np.int64)
+    pairs, place = PairList.new(start, work, of), work.borrow("key", n, kind=np.int64)
     place[:] = start[:-1]
     for tests, row, other in found:
         _sort(row, other, place, pairs.partner)

@@ -66,7 +66,7 @@ class Neighbours:
     clear : (walls, blocks) m, how far each frame may move towards a wall until a grain that is not listed may touch it
     vectors : (3, 3) m, of a cell that deforms when lists were made; references move along with it
     near : gaps of the grains near walls in the present step, once they are known, see near_walls.py
-    work : where memory is taken from; lists alternate between two turns, since new ones look at the old
+    work : where memory is taken from
     """
 
     pairs: PairList = field(default_factory=lambda: PairList.empty(0))
@@ -141,9 +141,10 @@ class Neighbours:
 
     def _build(self, bodies: Bodies, steps: list[float], dt: float, thinnest: Array | None = None) -> None:
         """Make the lists, with skins for the present motion and no thinner than the `thinnest`."""
-        old_pairs, old_walls, self.near = self.pairs, self.walls, None
+        self.pairs = old_pairs = self.pairs.set_aside(self.work)  # nobody holds those that may have to grow
+        old_walls, self.near = self.walls, None
         least, widest = SKIN * bodies.radii.least, WIDEST * bodies.radii.mean
-        n, work, turn = bodies.count, self.work, self.builds % 2
+        n, work = bodies.count, self.work
         self.frames, skin = Frames.of(bodies, dt, work), work.take("of each grain", n)
         shift = self.frames.shift(bodies.position, bodies.motion, bodies.position, dt)
         gaps = work.borrow("sphere", len(bodies.walls) * n).reshape(len(bodies.walls), n)
@@ -178,7 +179,7 @@ class Neighbours:
         wide = np.add(bodies.bound, self.skin, out=skin)
         wide += 0.5 * bodies.reach
         expected = len(old_pairs.partner) * 9 // 8
-        self.pairs = find_pairs(bodies.position, wide, bodies.cell, capacity=expected, work=grid, turn=turn)
+        self.pairs = find_pairs(bodies.position, wide, bodies.cell, capacity=expected, work=grid)
         if self.builds:
             inherit(self.pairs, old_pairs)
             listed = grid.borrow("member", n, kind=np.int32)
