@@ -145,7 +145,7 @@ class Neighbours:
         old_walls, self.near = self.walls, None
         least, widest = SKIN * bodies.radii.least, WIDEST * bodies.radii.mean
         n, work = bodies.count, self.work
-        self.frames, skin = Frames.of(bodies, dt, work), work.take("of each grain", n)
+        self.frames, skin = Frames.of(bodies, dt, work), work.borrow("of each grain", n)
         shift = self.frames.shift(bodies.position, bodies.motion, bodies.position, dt)
         gaps = work.borrow("sphere", len(bodies.walls) * n).reshape(len(bodies.walls), n)
         for wall, gap in zip(bodies.walls, gaps):
