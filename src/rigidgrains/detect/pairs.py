@@ -58,7 +58,8 @@ class PairList:
 
     def set_aside(self, work: Workspace) -> PairList:
         """A copy of the rows in memory that is borrowed: new lists take the place of these, and look at them."""
-        return PairList(*(_moved(getattr(self, name), name, work) for name in ("start", "partner", "last", "image")))
+        start, partner = _moved(self.start, "start", work), _moved(self.partner, "partner", work)
+        return PairList(start, partner, _moved(self.last, "last", work), _moved(self.image, "image", work))
 
     @classmethod
     def empty(cls, grains: int) -> PairList:
