@@ -24,7 +24,7 @@ from rigidgrains import Simulation  # noqa: E402
 from rigidgrains.app.bench import dense_bodies  # noqa: E402
 from rigidgrains.model.bodies import Bodies  # noqa: E402
 from rigidgrains.runtime import memory, threads  # noqa: E402
-from rigidgrains.runtime.compiled import kernel  # noqa: E402
+from rigidgrains.runtime.compiled import allocating  # noqa: E402
 from rigidgrains.solve.accelerated import AcceleratedSweeps  # noqa: E402
 from rigidgrains.solve.criteria import FixedSweeps, MomentumCriterion  # noqa: E402
 from rigidgrains.solve.sweeps import Sweeps  # noqa: E402
@@ -34,7 +34,7 @@ PLAIN = Sweeps(order="coloured", criterion=FixedSweeps(5))
 ACCELERATED = AcceleratedSweeps(criterion=MomentumCriterion(), max_sweeps=5)
 
 
-@kernel
+@allocating
 def numbers(n):
     """n numbers that a kernel makes and forgets."""
     return np.zeros(n).sum()

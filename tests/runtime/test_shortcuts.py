@@ -16,11 +16,9 @@ if sys.argv[1] == "without":
 from rigidgrains.runtime.compiled import inlined
 from numba import njit
 
-@inlined
 def twice(x):
     return 2.0 * x if x > 0.0 else x
 
-@njit(no_cfunc_wrapper=True)
 def loop(a, k):
     total = 0.0
     for i in range(len(a)):
@@ -28,6 +26,8 @@ def loop(a, k):
         a[i] = max(total, -(a[i] ** 2))
     return total, k + 1, k < len(a)
 
+twice.__module__ = loop.__module__ = "rigidgrains.of_the_package"  # functions of others take the long way
+twice, loop = inlined(twice), njit(no_cfunc_wrapper=True, no_cpython_wrapper=True)(loop)
 signatures = "(float64[::1], int64)", "(float64[::1], float64)"
 for signature in signatures:
     loop.compile(signature)

@@ -312,7 +312,8 @@ def test_a_jacobi_sweep_takes_all_from_the_same_velocities(rng):
     for kind in (*KINDS, *MOVED):
         p = make(kind, 60)
         expected, start = copied(p), copied(p)
-        kernels_for(p).parallel_sweep(np.empty_like(p.motion), np.empty_like(p.flow), *p.arrays, p.dt, 0.0, 0.0)
+        motion, *_, cell, _ = p.arrays
+        kernels_for(p).parallel_sweep(motion.copy(), cell.copy(), *p.arrays, p.dt, 0.0, 0.0)
         for c in range(p.count):
             single = copied(start)
             update(single, c)

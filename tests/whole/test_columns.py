@@ -12,7 +12,7 @@ import rigidgrains
 
 PACKAGE = Path(rigidgrains.__file__).parent
 MODULES = {path.relative_to(PACKAGE).as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
-COMPILED = {"kernel", "part", "inlined", "folded", "inside", "law"}
+COMPILED = {"kernel", "allocating", "part", "inlined", "folded", "inside", "law"}
 # Plain Python that kernels compile: one text for every loop and every device
 TEXTS = {("laws/shock.py", "*"), ("runtime/simd.py", "choose")} | {
     (f"solve/kernels/{name}.py", "*") for name in ("sweeps", "coloured", "extrapolated", "measures")

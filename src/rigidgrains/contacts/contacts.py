@@ -205,7 +205,7 @@ class Contacts(ContactColumns):
         most   : (c,) m, bounds of the gaps to be closed, see `sunk`; round grains have none
         """
         part, left = removed_part(gap), slack * bodies.mean_radius if slack else 0.0
-        listed = neighbours.pairs
+        listed, self._work = neighbours.pairs, neighbours.work
         self._carry_over(bodies, listed, candidates)
         what = (
             listed.start, listed.partner, listed.image, bodies.shifts, listed.last, bodies.position, bodies.radius,

@@ -39,7 +39,7 @@ from ..model.columns import (
     Y,
     Z,
 )  # fmt: skip
-from ..runtime.compiled import inside, kernel
+from ..runtime.compiled import allocating, inside, kernel
 from .rows import NOTHING
 
 NEAR = 0.05  # of the radius: a point under another name that is not farther away takes over the force
@@ -193,7 +193,7 @@ def match_rows(first, last, pairs, feature, lever, start, order, old_pairs, old_
                     origin[c], used[best] = best, 1
 
 
-@kernel
+@allocating
 def rows_of_grains(grains, pairs, ends, pair, start, order):
     """Rows by their body 0: those of grain i at order[start[i]:start[i + 1]].
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..model.bodies import Bodies
 from ..model.columns import X, Y, Z
 from ..model.shapes import Shape
-from ..runtime.compiled import kernel
+from ..runtime.compiled import allocating, kernel
 from ..runtime.threads import in_parts, spread
 
 Array = NDArray[np.float64]
@@ -51,7 +51,7 @@ def _foresee(begin, end, block, gap, ahead, step, blow):
             blow[b] = step[b]
 
 
-@kernel
+@allocating
 def list_near(gap, skin, more, block, ahead, clear, near):
     """List grains that may reach a wall within some steps `clear` of their frames, which becomes what others have left.
 

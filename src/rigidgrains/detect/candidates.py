@@ -159,7 +159,7 @@ def _speeds(
 ) -> tuple[Any, ...]:
     """What `find_speeds` takes, the speeds last; speed : least values of them, to be written over."""
     if speed is None:
-        speed = neighbours.work.take("of each grain", bodies.count)
+        speed = neighbours.work.borrow("of each grain", bodies.count)
         speed.fill(0.0)
     rate = strain_rate(bodies) if bodies.flows else 0.0
     return (

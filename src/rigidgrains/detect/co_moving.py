@@ -19,7 +19,7 @@ from ..model.bodies import Bodies
 from ..model.columns import V_X, V_Y, V_Z, X, Y, Z
 from ..model.vectors import difference
 from ..runtime.barrier import meet, share
-from ..runtime.compiled import kernel
+from ..runtime.compiled import allocating, kernel
 from ..runtime.memory import Workspace
 from ..runtime.threads import spread, together, worth
 from .grid import corners
@@ -128,7 +128,7 @@ class Frames:
         return 0.5 * (self.side - self.bridge - span)
 
 
-@kernel
+@allocating
 def mean_motion(n, motion):
     """Mean velocity of the grains, and the mean square of what each differs from it."""
     mean, square = np.zeros(3), 0.0

@@ -22,7 +22,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ..runtime.barrier import intrinsic
-from ..runtime.compiled import kernel
+from ..runtime.compiled import allocating, kernel
 
 Index = NDArray[np.int32]
 
@@ -119,7 +119,7 @@ def with_contacts(sizes, alone, inner, used, begins, apart, within):
     return at
 
 
-@kernel
+@allocating
 def paint_contacts(among, pairs, movable, colour):
     """Each contact takes the first colour that neither of its bodies that move has; returns the size of each colour.
 

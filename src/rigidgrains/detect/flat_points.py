@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..model.columns import X, Y
-from ..runtime.compiled import inside, kernel
+from ..runtime.compiled import allocating, inside, kernel
 from ..shapes.flat_manifold import GAP as FLAT_GAP
 from ..shapes.flat_manifold import N_X, N_Y, NORMAL_X, NORMAL_Y, P_X, P_Y, POINT_X, POINT_Y, flat_manifold, place_part
 from .point_columns import (
@@ -65,7 +65,7 @@ def _is_normal(sides, a, count, n_x, n_y):
     return 0.0
 
 
-@kernel
+@allocating
 def find_flat_points(
     begin, end, start, partner, image, shifts, position, scale, shape, speed, turn, margin, ahead, faces, table, sides,
     first_side, pairs, images, found, features,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..model.columns import X, Y, Z
 from ..model.vectors import vector
 from ..runtime.barrier import fetch_add
-from ..runtime.compiled import kernel
+from ..runtime.compiled import allocating, kernel
 from ..runtime.memory import Workspace
 from ..runtime.threads import in_parts, part_of, spread
 from .pairs import PairList
@@ -36,26 +36,26 @@ def near_pairs(
     capacity: int = 0,
     rows: int | None = None,
     work: Workspace | None = None,
-    turn: int = 0,
+    of: str = "",
 ) -> PairList:
     """All pairs with gap < reach, each once, in the row of the lower number.
 
     radius : (n,) m, with whatever skin each grain is given; capacity : pairs to expect
     rows   : grains beyond so many are ghosts, and most pairs of two ghosts are left out
-    work   : where memory is taken from; lists of different turns do not share any
+    work   : where memory is taken from; lists of something else (`of`) do not share any
     """
     work, n = Workspace() if work is None else work, len(radius)
     # Rows of what is found lie, for the time being, where last rows will be.
-    row = work.take(f"last {turn}", capacity, kind=np.int32) if capacity else np.empty(16 * n, np.int32)
-    other = work.take("found", capacity, kind=np.int32) if capacity else np.empty(16 * n, np.int32)
+    row = work.take(f"last{of}", capacity, kind=np.int32) if capacity else np.empty(16 * n, np.int32)
+    other = work.borrow("found", capacity, kind=np.int32) if capacity else np.empty(16 * n, np.int32)
     wide = radius + 0.5 * reach if reach else radius
     found = _find(position, wide, row, other, n if rows is None else rows, work)
-    start = work.take(f"start {turn}", n + 1, kind=np.int32)
+    start = work.take(f"start of rows{of}", n + 1, kind=np.int32)
     start.fill(0)
     for _, row, _ in found:
         _count(row, start)
     np.cumsum(start, out=start, dtype=np.int32)
-    pairs, place = PairList.new(start, work, turn), work.take("key", n, kind=np.int64)
+    pairs, place = PairList.new(start, work, of), work.borrow("key", n, kind=np.int64)
     place[:] = start[:-1]
     for tests, row, other in found:
         _sort(row, other, place, pairs.partner)
@@ -75,8 +75,9 @@ def _find(
     extent[:, :Z] |= 1  # odd strides spread shared buckets evenly
     buckets = 2 ** np.ceil(np.log2(np.maximum(2 * population, 16))).astype(np.int64)
     table = np.concatenate(([0], np.cumsum(buckets)))
-    first, member = work.take("first", int(table[-1]) + 1, kind=np.int32), work.take("member", n, kind=np.int32)
-    key, centre, sphere = work.take("key", n, kind=np.int64), work.take("centre", n, 3), work.take("sphere", n)
+    first = work.borrow("first", int(table[-1]) + 1, kind=np.int32)
+    member, sphere = work.borrow("member", n, kind=np.int32), work.borrow("sphere", n)
+    key, centre = work.borrow("key", n, kind=np.int64), work.take("centre", n, 3)
     first.fill(0)
     _fill(position, radius, level, origin, size, extent, table, first, member, key, centre, sphere)
     cells = position, radius, level, origin, size, largest, extent, table, first, member, key, centre, sphere, rows
@@ -106,9 +107,9 @@ def _levels(radius: Array, work: Workspace) -> tuple[Index, Array, Array, NDArra
     a few that are larger, or have a wide skin, have coarser ones of their own, and nobody else searches far for them.
     """
     n, top, smallest = len(radius), float(radius.max()), float(radius.min())
-    level, crowd = work.take("level", n, kind=np.int32), top
+    level, crowd = work.borrow("level", n, kind=np.int32), top
     if top > ALONE * (CROWD * smallest):  # otherwise the median is not so small
-        halves = work.take("key", n, kind=np.int64).view(np.float64)
+        halves = work.borrow("key", n, kind=np.int64).view(np.float64)
         halves[:] = radius
         halves.partition(n // 2)
         crowd = min(top, CROWD * float(halves[n // 2]))
@@ -212,7 +213,7 @@ def _fill(position, radius, level, origin, size, extent, table, first, member, k
     first[first.size - 1] = n
 
 
-@kernel
+@allocating
 def search_part(
     begin, end, position, radius, level, origin, size, largest, extent, table, first, member, key, centre, sphere, rows,
     row, partner, used,

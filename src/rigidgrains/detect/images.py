@@ -15,7 +15,7 @@ from .pairs import PairList
 Array = NDArray[np.float64]
 
 OPPOSITE = encode(-IMAGES.astype(np.int32))
-GHOSTS = 2  # turn of the list with ghosts, beside those of the lists that are kept
+GHOSTS = " with ghosts"  # names of the list that the one of grains is made of
 
 
 def find_pairs(
@@ -25,21 +25,20 @@ def find_pairs(
     *,
     capacity: int = 0,
     work: Workspace | None = None,
-    turn: int = 0,
 ) -> PairList:
     """All pairs of spheres that overlap, each once for every image; in a cell in the row of the lower number."""
     if cell is None:
-        return near_pairs(position, radius, capacity=capacity, work=work, turn=turn)
+        return near_pairs(position, radius, capacity=capacity, work=work)
     owner, code = cell.ghosts(position, radius)
     there = np.concatenate([position, position[owner] + cell.shifts[code]])
     found = near_pairs(
-        there, np.concatenate([radius, radius[owner]]), capacity=capacity, rows=len(radius), work=work, turn=GHOSTS
+        there, np.concatenate([radius, radius[owner]]), capacity=capacity, rows=len(radius), work=work, of=GHOSTS
     )
     work = Workspace() if work is None else work
-    start = work.take(f"start {turn}", len(radius) + 1, kind=np.int32)
+    start = work.take("start of rows", len(radius) + 1, kind=np.int32)
     start.fill(0)
     _count(found.start, found.partner, owner, start)
-    pairs, place = PairList.new(start, work, turn), work.take("key", len(radius), kind=np.int64)
+    pairs, place = PairList.new(start, work), work.borrow("key", len(radius), kind=np.int64)
     place[:] = start[:-1]
     _fold(found.start, found.partner, owner, code, OPPOSITE, place, pairs.partner, pairs.image)
     pairs.last.fill(-1)

@@ -66,7 +66,7 @@ class Neighbours:
     clear : (walls, blocks) m, how far each frame may move towards a wall until a grain that is not listed may touch it
     vectors : (3, 3) m, of a cell that deforms when lists were made; references move along with it
     near : gaps of the grains near walls in the present step, once they are known, see near_walls.py
-    work : where memory is taken from; lists alternate between two turns, since new ones look at the old
+    work : where memory is taken from
     """
 
     pairs: PairList = field(default_factory=lambda: PairList.empty(0))
@@ -152,12 +152,13 @@ class Neighbours:
 
     def _build(self, bodies: Bodies, steps: list[float], dt: float, thinnest: Array | None = None) -> None:
         """Make the lists, with skins for the present motion and no thinner than the `thinnest`."""
-        old_pairs, old_walls, self.near = self.pairs, self.walls, None
+        self.pairs = old_pairs = self.pairs.set_aside(self.work)  # nobody holds those that may have to grow
+        old_walls, self.near = self.walls, None
         least, widest = SKIN * bodies.radii.least, WIDEST * bodies.radii.mean
-        n, work, turn = bodies.count, self.work, self.builds % 2
-        self.frames, skin = Frames.of(bodies, dt, work), work.take("of each grain", n)
+        n, work = bodies.count, self.work
+        self.frames, skin = Frames.of(bodies, dt, work), work.borrow("of each grain", n)
         shift = self.frames.shift(bodies.position, bodies.motion, bodies.position, dt)
-        gaps = work.take("sphere", len(bodies.walls) * n).reshape(len(bodies.walls), n)
+        gaps = work.borrow("sphere", len(bodies.walls) * n).reshape(len(bodies.walls), n)
         for wall, gap in zip(bodies.walls, gaps):
             all_gaps(wall.shape, bodies, gap)
         blocks = len(shift.path)
@@ -179,7 +180,7 @@ class Neighbours:
             spread(set_skin, n, *what)
         self.skin = np.maximum(skin, skin if thinnest is None else thinnest, out=work.take("skin", n))
         grid = work if self.builds else Workspace()  # lists that are never made again need no grid afterwards
-        self.walls, listed = [], grid.take("member", n, kind=np.int32)
+        self.walls, listed = [], grid.borrow("member", n, kind=np.int32)
         for wall, step, gap, clear in zip(bodies.walls, steps, gaps, self.clear):
             room = max(least, 1.1 * step, min(AHEAD * step, widest)) if step > 0.0 or wall.guided else 0.0
             room_for = room + bodies.reach + (0.0 if bodies.catalogue is None else wall.shape.off)
@@ -190,10 +191,10 @@ class Neighbours:
         wide = np.add(bodies.bound, self.skin, out=skin)
         wide += 0.5 * bodies.reach
         expected = len(old_pairs.partner) * 9 // 8
-        self.pairs = find_pairs(bodies.position, wide, bodies.cell, capacity=expected, work=grid, turn=turn)
+        self.pairs = find_pairs(bodies.position, wide, bodies.cell, capacity=expected, work=grid)
         if self.builds:
             inherit(self.pairs, old_pairs)
-            listed = grid.take("member", n, kind=np.int32)
+            listed = grid.borrow("member", n, kind=np.int32)
             listed.fill(-1)
             for now, before in zip(self.walls, old_walls):
                 listed[before.grains] = before.last

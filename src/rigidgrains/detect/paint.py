@@ -42,7 +42,7 @@ def paint(
     name : (n,) of each grain, whatever its place in memory; tile : grains in a tile, n if there are no tiles
     """
     n = len(start) - 1
-    met, taken = work.take("member", n, kind=np.int32), work.take("key", n, kind=np.int64)
+    met, taken = work.borrow("member", n, kind=np.int32), work.borrow("key", n, kind=np.int64)
     count_met(start, partner, met)
     across = np.array(spread(paint_within, n, start, partner, colour, met, taken, tile, weight=4, part=tile))
     if not (count := int(across.sum())):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..runtime.compiled import kernel
 from ..runtime.memory import Workspace
-from ..runtime.threads import spread
+from ..runtime.threads import in_parts, spread
 from .colours import MANY
 from .paint import paint
 
@@ -55,19 +56,30 @@ class PairList:
                 paint(self.start, self.partner, self.image, name, tile, work, self.colour)
         return self.colour
 
+    def set_aside(self, work: Workspace) -> PairList:
+        """A copy of the rows in memory that is borrowed: new lists take the place of these, and look at them."""
+        start, partner = _moved(self.start, "start", work), _moved(self.partner, "partner", work)
+        return PairList(start, partner, _moved(self.last, "last", work), _moved(self.image, "image", work))
+
     @classmethod
     def empty(cls, grains: int) -> PairList:
         none = np.empty(0, np.int32)
         return cls(np.zeros(grains + 1, np.int32), none, none.copy(), np.empty(0, np.int8))
 
     @classmethod
-    def new(cls, start: Index, work: Workspace, turn: int) -> PairList:
-        """Pairs with grains themselves, without partners and last rows yet; `turn` as in `near_pairs`."""
+    def new(cls, start: Index, work: Workspace, of: str = "") -> PairList:
+        """Pairs with grains themselves, without partners and last rows yet; `of` as in `near_pairs`."""
         count = int(start[-1])
-        partner, last = (work.take(f"{name} {turn}", count, kind=np.int32) for name in ("partner", "last"))
-        image, colour = work.take(f"image {turn}", count, kind=np.int8), work.take("colour", count, kind=np.int8)
+        partner, last = (work.take(f"{name}{of}", count, kind=np.int32) for name in ("partner", "last"))
+        image, colour = work.take(f"image{of}", count, kind=np.int8), work.take("colour", count, kind=np.int8)
         image.fill(0)
         return cls(start, partner, last, image, colour=colour)
+
+
+def _moved(rows: NDArray[Any], name: str, work: Workspace) -> NDArray[Any]:
+    to = work.borrow(f"old {name}", len(rows), kind=rows.dtype)
+    in_parts(lambda first, last: np.copyto(to[first:last], rows[first:last]), len(rows))
+    return to
 
 
 def inherit(new: PairList, old: PairList) -> None:

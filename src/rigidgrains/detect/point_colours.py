@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..runtime.compiled import kernel
+from ..runtime.compiled import allocating, kernel
 from .colours import COLOURS, HUB, first_free
 from .point_columns import FOUND
 from .search import Tables, room_for
 
 
-@kernel
+@allocating
 def paint_points(bodies, pairs, images, colour, number):
     """The colour of the pair of each point, see colours.py, and the point's number within its pair.
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..model.bodies import Bodies
 from ..model.turning import spin_matrices, spins_and_turning, turned_by
 from ..model.vectors import difference
-from ..runtime.compiled import kernel
+from ..runtime.compiled import allocating, kernel
 from ..runtime.threads import spread
 from .candidates import BLOW, MARGIN, UNSEEN, relative_speed
 from .facet_points import facet_points, facet_speeds, missed_facet, sided_grains
@@ -185,7 +185,7 @@ def _relative_speeds(bodies: Bodies, neighbours: Neighbours, near: WallPoints, s
     return speed
 
 
-@kernel
+@allocating
 def list_pairs(grains, pairs, image, rows, order, start, partner, at):
     """Pairs of points, in any order, as lists of partners of each grain, each of them once; how many there are.
 

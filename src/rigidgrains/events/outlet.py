@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.bodies import Bodies
-from ..runtime.compiled import kernel
+from ..runtime.compiled import allocating
 
 Array = NDArray[np.float64]
 
@@ -79,7 +79,7 @@ class Outlet:
         return cls(**own)
 
 
-@kernel
+@allocating
 def _is_out(position, lower, upper, point, normal, axes):
     """True where a point is in the box and not in front of the plane."""
     out = np.ones(len(position), np.bool_)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ..model.bodies import Bodies
 from ..model.cell import IMAGES
 from ..model.vectors import difference
-from ..runtime.compiled import kernel
+from ..runtime.compiled import allocating
 from .population import Crowd
 
 Array = NDArray[np.float64]
@@ -67,7 +67,7 @@ def bound_of(bodies: Bodies, radius: Array, shape: NDArray[np.integer]) -> Array
     return radius if bodies.catalogue is None else radius * bodies.catalogue.bound[shape]
 
 
-@kernel
+@allocating
 def _inside(position, lower, upper, axes):
     """True where a point is between two corners."""
     inside = np.ones(len(position), np.bool_)
@@ -78,7 +78,7 @@ def _inside(position, lower, upper, axes):
     return inside
 
 
-@kernel
+@allocating
 def _is_free(places, radius, spheres):
     """True where a grain would overlap none of the spheres (x, y, z, r)."""
     free = np.ones(len(places), np.bool_)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ..detect.clusters import root_of
 from ..model.columns import INV_MASS, M_N, M_T, MU, N_X, N_Y, N_Z, R_N, R_X, R_Y, R_Z, X, Y, Z
-from ..runtime.compiled import kernel
+from ..runtime.compiled import allocating, kernel
 from .contact import contact_velocity, scatter, shock_force
 from .rows import Array
 
@@ -93,7 +93,7 @@ def follow(
     return found
 
 
-@kernel
+@allocating
 def _around(pairs, motion, start, near):
     """The contacts of each body that gives way: those of body b are near[start[b]:start[b + 1]]."""
     for c in range(len(pairs)):
@@ -111,7 +111,7 @@ def _around(pairs, motion, start, near):
                 place[b] += 1
 
 
-@kernel
+@allocating
 def _follow(
     seeds, lasting, barred, pairs, geometry, limit, motion, origin, drift, ahead, coefficients, dt, start, near, mark,
     impulse, end_n, end_t,

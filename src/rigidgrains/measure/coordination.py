@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..runtime.compiled import kernel
+from ..runtime.compiled import allocating
 from .kinds import Only, select
 from .links import Links, links
 from .shown import Shown
@@ -124,7 +124,7 @@ def _ends(found: Links, some: Mask) -> int:
     return int(some[found.i].sum() + some[found.j[~found.at_wall]].sum())
 
 
-@kernel
+@allocating
 def _peel(start, partner, least, backbone):
     """Take out grains with too few contacts; each that goes may leave its partners with too few."""
     n = backbone.size

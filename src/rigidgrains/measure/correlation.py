@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..detect.grid import near_pairs
-from ..runtime.compiled import kernel
+from ..runtime.compiled import allocating
 from .cut import disk_in_box, sphere_in_box
 from .images import bounds, cell_of, home, images
 from .region import Box, enclosure
@@ -97,7 +97,7 @@ def _pairs(centre: Array, ghost: Index, reach: float) -> tuple[Index, Index]:
     return i[once], j[once]
 
 
-@kernel
+@allocating
 def _shells_3d(position, edges, lower, upper):
     """Volume of each shell inside the box, added over all centres."""
     inside = np.zeros(edges.size - 1)
@@ -110,7 +110,7 @@ def _shells_3d(position, edges, lower, upper):
     return inside
 
 
-@kernel
+@allocating
 def _shells_2d(position, edges, lower, upper):
     """Area of each ring inside the rectangle, added over all centres."""
     inside = np.zeros(edges.size - 1)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..runtime.compiled import inlined, kernel
+from ..runtime.compiled import allocating, inlined, kernel
 from .columns import ALL, INV_M, INV_M_ALL, INV_M_X, INV_M_Y, INV_M_Z, L_X, L_Y, L_Z, L, X, Y, Z
 from .time_functions import TimeFunction
 
@@ -269,7 +269,7 @@ def _fractions(position, i, origin, inverse):
     )
 
 
-@kernel
+@allocating
 def _extent(position, origin, inverse):
     """Lowest and highest coordinates of any grain."""
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
@@ -280,7 +280,7 @@ def _extent(position, origin, inverse):
     return low, high
 
 
-@kernel
+@allocating
 def _near_images(position, reach, widest, origin, inverse, per_width, low, high, codes, owner, code):
     """List the images within reach; returns how many there are, also beyond the space given."""
     found, room = 0, owner.size

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..runtime.compiled import kernel
+from ..runtime.compiled import allocating
 
 Array = NDArray[np.float64]
 
@@ -44,7 +44,7 @@ def written_out(
     return WrittenOut(*_follow(disks, np.asarray(force, dtype=np.float64), rng, sweeps, epsilon, first))
 
 
-@kernel
+@allocating
 def _follow(n, force, rng, sweeps, epsilon, first):
     """Step by step: forces of the last step are applied, swept over in random order, and the disks move."""
     steps = len(force)

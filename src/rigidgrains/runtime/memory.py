@@ -31,6 +31,7 @@ class Workspace:
 
     def __init__(self) -> None:
         self._kept: dict[str, NDArray[Any]] = {}
+        self._lent, self._pieces, self._used = "", dict[str, NDArray[np.uint8]](), 0
 
     def __reduce__(self) -> tuple[type[Workspace], tuple[()]]:
         return Workspace, ()
@@ -49,6 +50,27 @@ class Workspace:
             kept = new_bytes(room * (columns or 1) * np.dtype(kind).itemsize).view(kind)
             self._kept[name] = kept = kept if columns is None else kept.reshape(room, columns)
         return kept[:rows]
+
+    def lend(self, name: str) -> None:
+        """Let others borrow what is kept under a name, until who has lent it takes it again and writes over it."""
+        self._lent, self._pieces, self._used = name, {}, 0
+
+    def borrow(self, name: str, rows: int, *, kind: Any = np.float64) -> NDArray[Any]:
+        """(rows,) for a short while: within the memory that is lent, or as from `take` where that has no room.
+
+        It keeps its place, and what is in it, until memory is lent again.
+        """
+        size, lent = rows * np.dtype(kind).itemsize, self._kept.get(self._lent)
+        piece = self._pieces.get(name)
+        if piece is None or len(piece) < size:
+            end = self._used + -(-size // LINE) * LINE
+            if lent is None or end > lent.nbytes:
+                self._pieces.pop(name, None)
+                return self.take(name, rows, kind=kind)
+            piece = self._pieces[name] = lent.reshape(-1).view(np.uint8)[self._used : end]
+            self._used = end
+            self._kept.pop(name, None)
+        return piece[:size].view(kind)
 
 
 def copy_rows(rows: Array, to: Array) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.columns import X, Y, Z
-from ..runtime.compiled import kernel
+from ..runtime.compiled import allocating, kernel
 
 Array = NDArray[np.float64]
 
@@ -104,7 +104,7 @@ def is_free(cells: Cells, x: float, y: float, z: float, r: float, position: Arra
     return True
 
 
-@kernel
+@allocating
 def are_free(cells: Cells, points: Array, r: Array, position: Array, radius: Array) -> Any:
     """For each point, True when a grain of its radius r there overlaps no listed grain."""
     free = np.empty(len(points), dtype=np.bool_)

@@ -11,7 +11,7 @@ from ..detect.images import find_pairs
 from ..model.cell import Cell
 from ..model.columns import X, Y, Z
 from ..model.vectors import difference
-from ..runtime.compiled import kernel
+from ..runtime.compiled import allocating, kernel
 from .cells import Array, Cells, cell_range, insert, make_cells
 from .lattice import free_sites
 from .room import Room, wall_gaps
@@ -104,7 +104,7 @@ def push_images(position: Array, radius: Array, n: int, cell: Cell) -> None:
     push_pairs(near.start, near.partner, cell.shifts[near.image], position, radius, n)
 
 
-@kernel
+@allocating
 def push_pairs(start, partner, shift, position, radius, n):
     """Push listed pairs apart; the image of each partner is displaced by its shift."""
     for i in range(n):  # rows are those of the lower number

@@ -66,7 +66,7 @@ def fill(
             x, y, z = points[k, X] + shifts[image, X], points[k, Y] + shifts[image, Y], points[k, Z] + shifts[image, Z]
             free = free and is_free(cells, x, y, z, r, position, radius)
         if free:
-            position[placed] = points[k]
+            position[placed, X], position[placed, Y], position[placed, Z] = points[k, X], points[k, Y], points[k, Z]
             insert(cells, placed, position, r)
             placed += 1
             failures = 0

@@ -24,7 +24,7 @@ from ..detect.pairs import PairList
 from ..detect.point_columns import swapped
 from ..model.arrays import PER_CONTACT, grain_arrays
 from ..model.bodies import Bodies
-from ..runtime.compiled import kernel
+from ..runtime.compiled import allocating, kernel
 
 Index = NDArray[np.int64]
 Number = NDArray[np.int32]
@@ -163,7 +163,7 @@ def _renumber_contacts(pairs, between, number, turned):
             turned[c] = True
 
 
-@kernel
+@allocating
 def _renumber_pairs(start, partner, last, image, number, opposite, new_start, new_partner, new_last, new_image):
     """Pairs row by row under new numbers; the image of the other grain is the opposite one."""
     n = start.size - 1

@@ -65,6 +65,7 @@ class Extrapolated(Pace):
         p = problem
         self._forces, self._motion = self._like(p.forces, "forces"), self._like(p.motion, "motion")
         self._best = self._like(p.forces, "best forces")
+        self._work.lend(f"best forces {p.forces.shape[1]}")  # nobody asks for them between steps
         by, n, size = self.order.colouring, len(p.position), part_of(p.count, 1)
         rows, self._colours = np.empty((2, by.count + 1), np.int64)
         self._colours = self._colours[:-1]

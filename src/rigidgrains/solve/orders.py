@@ -178,6 +178,8 @@ class Parallel(Order):
         self.checked_sweep(problem, rng, 0.0, 0.0)
 
     def checked_sweep(self, problem: ContactProblem, rng: Generator, epsilon: float, delta: float) -> tuple[int, float]:
+        motion, *_, cell, _ = problem.arrays
+        self._before[0][:], self._before[1][:] = motion, cell
         unsettled, total = kernels_for(problem).parallel_sweep(
             *self._before, *problem.arrays, problem.dt, epsilon, delta
         )

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...runtime.compiled import kernel
+from ...runtime.compiled import allocating
 from ..columns import X, Y, Z
 from .distance import Array, Index, axes_about, offset, parallel, sideways, unit
 from .facets import AROUND, Facets, shell
@@ -77,7 +77,7 @@ class Cone(Shape):
         return [ring(self.point + end * self.axis, self.axis, radius, facets) for end, radius in ends]
 
 
-@kernel
+@allocating
 def cone_gaps(
     grains: Index, position: Array, radius: Array, point: Array, axis: Array, side: Array, first: float, last: float,
     half: float,

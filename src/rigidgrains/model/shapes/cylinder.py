@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...runtime.compiled import kernel
+from ...runtime.compiled import allocating
 from ..columns import X, Y, Z
 from .distance import Array, Index, axes_about, offset, parallel, sideways, unit
 from .facets import AROUND, Facets, rod, shell
@@ -114,7 +114,7 @@ class Cylinder(Shape):
         return bool(abs(plane.normal @ self.axis) > 1.0 - 1e-9)
 
 
-@kernel
+@allocating
 def tube_gaps(
     grains: Index, position: Array, radius: Array, point: Array, axis: Array, side: Array, tube: float, half: float
 ) -> Any:
@@ -136,7 +136,7 @@ def tube_gaps(
     return gap, n
 
 
-@kernel
+@allocating
 def rod_gaps(
     grains: Index, position: Array, radius: Array, point: Array, axis: Array, side: Array, rod: float, half: float
 ) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...runtime.compiled import kernel
+from ...runtime.compiled import allocating
 from ..columns import X, Y, Z
 from .distance import Array, Index, offset, parallel
 from .shape import Shape
@@ -33,7 +33,7 @@ class Plane(Shape):
         return parallel(spin, self.normal)
 
 
-@kernel
+@allocating
 def plane_gaps(grains: Index, position: Array, radius: Array, point: Array, normal: Array) -> Any:
     """Signed distance to a half-space."""
     gap, n = np.empty(grains.size), np.empty((grains.size, 3))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...runtime.compiled import kernel
+from ...runtime.compiled import allocating
 from ..columns import X, Y, Z
 from .distance import Array, Index, offset, unit
 from .facets import Facets, rectangle
@@ -59,7 +59,7 @@ class Plate(Shape):
             yield self.point + a * self.half[0] * self.along + b * self.half[1] * across
 
 
-@kernel
+@allocating
 def plate_gaps(
     grains: Index, position: Array, radius: Array, point: Array, normal: Array, along: Array, half: float, across: float
 ) -> Any:

@@ -125,10 +125,12 @@ def survey(motion, pairs, geometry, extra, cell, forces, dt, epsilon, delta):
 
 
 def parallel_sweep(before, cell_before, motion, pairs, geometry, extra, cell, forces, dt, epsilon, delta):
-    """All new forces from the old velocities at once, Jacobi's way: kept to show that it fails."""
+    """All new forces from the velocities before at once, Jacobi's way: kept to show that it fails.
+
+    before, cell_before : copies of motion and cell
+    """
     rate = 1.0 / dt
     unsettled, total = 0, 0.0
-    before[:], cell_before[:] = motion, cell
     for c in range(len(pairs)):
         i, j = pairs[c, 0], pairs[c, 1]
         contact, more, old = row(geometry, c), read_extra(extra, c), read_force(forces, c)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ...runtime.compiled import kernel
+from ...runtime.compiled import allocating, kernel
 from ..restarts import GO_ON, RESCUE, Rule, State, choose
 from .general import BlockRows, natural_map
 
@@ -116,7 +116,7 @@ def extent_of(rows: BlockRows) -> float:
     return float(longest_way(rows.start, rows.column))
 
 
-@kernel
+@allocating
 def longest_way(start, column):
     """Contacts on the way from one that is farthest from the first of its cluster to the farthest from there."""
     contacts = len(start) - 1
