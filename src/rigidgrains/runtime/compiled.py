@@ -167,7 +167,7 @@ event.register("numba:compile", _NoGarbage())
 
 _general: Any = {"error_model": "numpy", "no_cfunc_wrapper": True}  # nobody calls kernels from C
 # Arrays belong to who calls. Numba counts who holds an array, at each place where it gets another name, for those that
-# a kernel may make: where none is made nothing is counted, which takes a tenth less time to compile.
+# a kernel may make: where none is made nothing is counted, and less is to be compiled.
 _common: Any = {**_general, "_nrt": False}
 _counted: Any = {**_general, "_nrt": True}
 kernel = njit(cache=True, nogil=True, **_common)  # several may run side by side, see threads.py

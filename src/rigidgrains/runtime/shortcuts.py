@@ -24,7 +24,7 @@ WRAPPER = "_ZN7cpython"  # how names of functions begin that Python calls: they 
 
 
 def take_shortcuts() -> None:
-    """A third of the seconds of compiling."""
+    """A fifth of the seconds of compiling, or more."""
     if not TRIED[0] <= version_info.short <= TRIED[1]:
         return
     _replace(BaseFunction, "get_call_type", ["self", "context", "args", "kws"], _remember_operators)
