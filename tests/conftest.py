@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
 
 import pytest
 
@@ -57,3 +58,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     limit = float(os.environ.get("SLOW_SECONDS", "inf"))
     if item.get_closest_marker("slow") and time.monotonic() - BEGUN > limit:
         pytest.skip(f"the {limit:g} seconds for slow tests are over")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_array_without_owner() -> Iterator[None]:
+    """Kernels that count no owners hand out no arrays: of a slice Python would get the whole; asked of all compiled."""
+    yield
+    from support.owners import hand_out_arrays
+
+    assert hand_out_arrays() == []
