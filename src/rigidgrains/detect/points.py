@@ -122,15 +122,16 @@ def present_gaps(bodies: Bodies, pairs: Index, image: NDArray[np.int8], feature:
     return gap
 
 
-def gaps_ahead(bodies: Bodies, spin: Array, dt: float, points: tuple[Any, ...]) -> Array:
-    """The same where the present velocities, with spins (n, 3) rad/s, take the grains within the step.
+def gaps_ahead(bodies: Bodies, orientation: Array, dt: float, points: tuple[Any, ...]) -> Array:
+    """The same where the present velocities take the grains within the step; orientation : of all of them by then.
 
     points : pairs, image and feature as above, and levers (p, 3) m; an overlap at a point that is not among them is
              that of the point of the pair next to it
     """
     pairs, image, feature, lever = points
     gap = np.zeros(len(pairs))
-    rows, order, found = _search_again(_placed_ahead(bodies, spin, dt), pairs, image)
+    ahead = Placed.of(bodies).moved(bodies.position + dt * bodies.velocity, orientation)
+    rows, order, found = _search_again(ahead, pairs, image)
     hand_to_points(pairs, image, feature, lever, rows, order, *found, gap)
     return gap
 

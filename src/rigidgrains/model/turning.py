@@ -100,6 +100,16 @@ def turn_shapes(bodies: Bodies, dt: float) -> None:
     spread(_turn_solids, n, bodies.orientation, motion, lengths, dt, weight=64)
 
 
+def turned_ahead(bodies: Bodies, dt: float) -> Array:
+    """Orientations to which `turn_shapes` would take the grains, which stay as they are."""
+    n, motion, lengths = bodies.count, bodies.motion, gyration(bodies)
+    if bodies.dimension == 2:
+        return np.asarray(bodies.orientation + dt * motion[:n, S_Z] / lengths[:, Z])
+    out = bodies.orientation.copy()
+    spread(_turn_solids, n, out, motion[:n].copy(), lengths, dt, weight=64)
+    return out
+
+
 def quaternions(bodies: Bodies) -> Array:
     """(n, 4) orientations as unit quaternions, also of flat grains."""
     if bodies.dimension == 3:
@@ -131,6 +141,16 @@ def turned_by(bodies: Bodies, angle: Array) -> Array:
     out = bodies.orientation.copy()
     spread(_turn, bodies.count, out, angle, weight=8)
     return out
+
+
+def turned_vectors(orientation: Array, vectors: Array) -> Array:
+    """(m, 3) vectors in the axes of bodies as they are in space; orientation (m,) rad in 2D, (m, 4) in 3D."""
+    if orientation.ndim == 1:
+        c, s, (x, y, z) = np.cos(orientation), np.sin(orientation), vectors.T
+        return np.stack([c * x - s * y, s * x + c * y, z], axis=1)
+    w, axis = orientation[:, [TURN_W]], orientation[:, TURN_X : TURN_Z + 1]
+    across = 2.0 * np.cross(axis, vectors)
+    return np.asarray(vectors + w * across + np.cross(axis, across))
 
 
 @kernel
