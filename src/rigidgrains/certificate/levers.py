@@ -123,7 +123,7 @@ class LeverLinks(Links):
         return np.asarray(extent[self.i[rows]] + extent[self.j[rows]])
 
     def may_sink(self, less: Array | None = None) -> Array:
-        """(c,) m, how much a gap may close at second order of the step as bodies turn; at bending walls `_bend` tells it.
+        """(c,) m, how much gaps may close at second order as bodies turn; at walls that bend, vertices have `_bend`.
 
         With the free velocities, or with those of an attempt at the step after which less was to be closed. What lowers
         a gap by L changes the present velocities of its bodies by at most L/dt and their spins by L/(2 k dt), k the
