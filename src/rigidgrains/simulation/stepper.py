@@ -42,6 +42,7 @@ RUNAWAY = 10.0  # times the fastest speed that a step could account for
 SHORTEST = 1e-100  # s, a step below which numbers would underflow
 MANY = 10_000  # grains whose preparation leaves memory behind that is worth giving back
 ATTEMPTS = 5  # at one step: a blow finds new candidates layer by layer
+TURNS = 20  # more at points that turning sinks in: the most of 2300 steps of falling cubes took 10
 
 
 class DivergenceError(ArithmeticError):
@@ -187,7 +188,8 @@ class Stepper:
         most: Array | None = None
         solver = self.solver.for_step(self.last_solve) if hasattr(self.solver, "for_step") else self.solver
         spent: SolveReport | None = None
-        for left in reversed(range(ATTEMPTS)):
+        missed = turns = 0
+        while missed < ATTEMPTS:
             if spent is not None:
                 self._restart(dt, solved=True)
             if most is None:
@@ -209,10 +211,13 @@ class Stepper:
             speed, lowered = self._detect.missed_pairs(bodies, self.neighbours, dt, candidates), most
             most = None
             if speed is None and self.contacts.laws.accept():
-                if left and not asked["removed"]:
+                if turns < TURNS and not asked["removed"]:
                     most = self.contacts.sunk(bodies, dt, lowered)
                 if most is None:
                     return spent
+                turns += 1
+            else:
+                missed += 1
         assert spent is not None
         why = "a law still refuses the forces" if speed is None else "pairs that were no candidates would overlap"
         return altered(spent, converged=False, exhausted=True, why=f"{why} after {ATTEMPTS} attempts")
