@@ -11,7 +11,7 @@ from support.builders import UP, plane
 from support.shaped import Z, mixture, periodic, shaped, stack
 
 from rigidgrains.detect.neighbours import Neighbours, WallList
-from rigidgrains.detect.point_columns import AT_LEVER, AT_SINK, AT_V
+from rigidgrains.detect.point_columns import AT_LEVER, AT_SINK, AT_V, FOUND_GAP, FOUND_X
 from rigidgrains.detect.points import find_candidates, present_gaps
 from rigidgrains.detect.search import Placed, Reach, search
 from rigidgrains.detect.wall_point_loops import meets_wall, raise_towards
@@ -187,21 +187,27 @@ def test_points_of_pairs_stand_colour_after_colour(dimension):
 
 @pytest.mark.parametrize("dimension", [2, 3])
 @pytest.mark.parametrize("world", [periodic, lambda dimension: stack(dimension, 3)], ids=["cell", "stack"])
-def test_present_gaps_are_those_of_the_same_points(dimension, world):
-    """Of points that overlap; 0 for points of that name that have gone, and for open ones."""
+def test_present_gaps_belong_to_the_points_of_the_pair(dimension, world):
+    """An overlap is that of the point of its name, else of the nearest one of the pair; 0 where nothing overlaps."""
     simulation = Simulation(world(dimension), dt=0.05)
     for _ in range(20):
         simulation.step()
     bodies, lists_now = simulation.bodies, simulation.neighbours
     points = find_candidates(bodies, lists_now, 0.2, coloured=True)
-    bodies.position *= 0.9
+    bodies.position *= 0.7
     bodies.orientation = turned_by(bodies, np.arange(bodies.count)[:, None] * [0.0, 0.0, 0.01])
     pairs = lists_now.pairs
     now, image, rows, feature = search(
         Placed.of(bodies), pairs.start, pairs.partner, pairs.image, Reach.none(bodies.count)
     )
-    known = {(*pair, at, name): row[6] for pair, at, row, name in zip(now.tolist(), image, rows, feature)}
-    asked = zip(points.pairs.tolist(), points.image, points.feature)
-    wanted = [min(known.get((*pair, at, name), 0.0), 0.0) for pair, at, name in asked]
+    place, wanted = points.found[:, FOUND_X : FOUND_X + 3], np.zeros(len(points.pairs))
+    for pair, at, row, name in zip(now, image, rows, feature):
+        same = np.flatnonzero((points.pairs == pair).all(axis=1) & (points.image == at))
+        named = same[points.feature[same] == name]
+        if len(same):
+            apart = np.linalg.norm(place[same] - row[FOUND_X : FOUND_X + 3], axis=1)
+            p = named[0] if len(named) else same[apart.argmin()]
+            wanted[p] = min(wanted[p], row[FOUND_GAP])
     assert np.count_nonzero(wanted) > 0
-    np.testing.assert_array_equal(present_gaps(bodies, points.pairs, points.image, points.feature), wanted)
+    asked = points.pairs, points.image, points.feature, np.ascontiguousarray(place)
+    np.testing.assert_array_equal(present_gaps(bodies, asked), wanted)

@@ -6,11 +6,17 @@ import math
 
 import numpy as np
 import pytest
+from support.builders import floor
 from support.shaped import cube, shaped, thrown
 
 from rigidgrains import AcceleratedSweeps, Frame, Simulation
 from rigidgrains.certificate import check
 from rigidgrains.certificate.couples import turned
+from rigidgrains.contacts.shaped import TOO_DEEP
+from rigidgrains.detect.wall_points import balls_of, vertex_gaps_ahead
+from rigidgrains.model.turning import turned_ahead
+from rigidgrains.shapes import build
+from rigidgrains.simulation.integrate import move
 
 DIAMETER = 1e-3  # share of it that grains may overlap by, at a tenth of it per step
 
@@ -42,6 +48,39 @@ def test_blows_leave_no_overlaps(dimension, seed):
         assert simulation.contacts.deepest < DIAMETER * diameter
         certificate = check(Frame.of(simulation))
         assert certificate.passed, str(certificate)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_corners_that_spin_on_a_wall_do_not_sink_in(seed):
+    """A box whose corner stays on a floor while its axis of spin leans: a step of the corner adds a^2 l/4 at most.
+
+    Each is less than what is let through, and without a look at the depth itself they add up.
+    """
+    rng = np.random.default_rng(seed)
+    turn = rng.normal(size=4)
+    spin, size = np.array([[6.0, 12.0, 0.0]]), [1.0, 0.9, 0.8]
+    bodies = shaped(
+        [[0.0, 0.75, 0.0]], {"box": build.box(size)}, dimension=3, orientation=turn[None] / np.linalg.norm(turn),
+        velocity=[[0.0, -1.0, 0.0]], spin=spin, friction=0.5, gravity=[0.0, -10.0, 0.0], walls=[floor()],
+    )  # fmt: skip
+    simulation = exactly(bodies, 5e-3)
+    for _ in range(100):
+        simulation.step()
+        assert simulation.contacts.deepest < 1.01 * TOO_DEEP * bodies.radius[0]
+        certificate = check(Frame.of(simulation))
+        assert certificate.passed, str(certificate)
+
+
+def test_where_the_step_will_take_the_grains():
+    """`turned_ahead` and `vertex_gaps_ahead` tell what the step then does, to the bit and to rounding."""
+    bodies = thrown(3, 8, walls=[floor()])
+    grains, dt = np.arange(8, dtype=np.int32), 0.01
+    ahead = turned_ahead(bodies, dt)
+    gap = vertex_gaps_ahead(bodies, 0, grains, np.zeros(8, np.int64), ahead, dt)
+    move(bodies, dt)
+    np.testing.assert_array_equal(bodies.orientation, ahead)
+    balls = balls_of(bodies, grains)
+    np.testing.assert_allclose(gap, (balls.place[:, 1] - balls.radius)[balls.first], rtol=0.0, atol=1e-14)
 
 
 def test_grains_at_rest_are_solved_once():

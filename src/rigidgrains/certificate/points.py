@@ -150,14 +150,21 @@ def _off(to, core: Cores, surface: Array, inner: Array) -> Array:  # type: ignor
 
 def _ends(a: Cores, b: Cores, on_a: Array, on_b: Array) -> Array:
     """(m,) m, by which points miss the end of edges side by side: a vertex of one body and a place on an edge of the
-    other, aside of each other as seen along n, whose cylinders touch there."""
+    other, aside of each other as seen along n, whose cylinders touch there.
+
+    The place is as far along the direction between the edges, at b/2 to each, as the vertex is. So it is up to
+    1/cos(b/2) radii from the surface; an edge that leans by SLOPE against n makes it nearer, by 0.7 % of them.
+    """
     away = on_a[:, None] - a.vertices
-    ratio = (b.radius / np.where(a.radius > 0.0, a.radius, 1.0))[:, None, None]
+    sharp = a.radius == 0.0
+    ratio = (b.radius / np.where(sharp, 1.0, a.radius))[:, None, None]
     other = on_b[:, None] + ratio * away
     off = np.stack([to_edges(b, other[:, v]) for v in range(other.shape[1])], axis=1)
-    size = np.sqrt((away**2).sum(axis=2)) / np.where(a.radius > 0.0, a.radius, 1.0)[:, None]
-    round_it = (np.abs(size - 1.0) <= ASIDE) & (a.radius > 0.0)[:, None]
-    return np.asarray(np.where(round_it, off, np.inf).min(axis=1))
+    size = np.sqrt((away**2).sum(axis=2)) / np.where(sharp, 1.0, a.radius)[:, None]
+    round_it = (np.abs(size - 1.0) <= ASIDE) & ~sharp[:, None]
+    ends = np.where(round_it, off, np.inf).min(axis=1)
+    beside = np.abs(to_edges(b, on_b) - b.radius) <= ASIDE * b.radius  # a sharp vertex does not tell where it lies
+    return np.asarray(np.where(sharp & beside, to_vertices(a, on_a), ends))
 
 
 def to_close(links: LeverLinks) -> Check:

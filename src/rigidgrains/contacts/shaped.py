@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from ..detect.colours import COLOURS, Colouring
 from ..detect.neighbours import Neighbours
-from ..detect.point_columns import AT_V
+from ..detect.point_columns import AT_V, WITHIN
 from ..detect.points import PointCandidates, gaps_ahead
+from ..detect.wall_points import vertex_gaps_ahead
 from ..laws.rows import arrange
 from ..model.bodies import Bodies
-from ..model.columns import FLAT_LEVERS, GAP, LEVERS, TO_CLOSE, S
-from ..model.turning import by_turning, spin_matrices, spins_and_turning
+from ..model.columns import FLAT_LEVERS, GAP, LEVERS, TO_CLOSE, S, V
+from ..model.turning import by_turning, spin_matrices, spins_and_turning, turned_ahead
 from ..runtime.threads import spread
 from .contacts import Contacts, removed_part
 from .lever_rows import fill_flat_levers, fill_levers, match_rows, rows_of_grains, turn_forces
@@ -22,7 +23,9 @@ from .point_rows import fill_points, fill_wall_points
 
 Array = NDArray[np.float64]
 
-TOO_DEEP = 5e-4  # of the smaller radius, by which a point may sink in unforeseen
+TOO_DEEP = 5e-4  # of the smaller radius, to which points may turn in
+NOTED = 0.02  # of that, by which a point that is deeper must sink further in a step to be looked at again
+AGAIN = 0.1  # of the next, where points are deeper than that
 SHORT = 1e-2  # of the smaller radius: what turns within a shorter way leaves a hundredth of it, 1e-4
 
 
@@ -81,40 +84,73 @@ class ShapedContacts(Contacts):
     def sunk(self, bodies: Bodies, dt: float, most: Array | None = None) -> Array | None:
         """(c,) m, bounds of the gaps to be closed with which no point sinks in; inf for none. None if no point does.
 
-        Where grains that move with the present velocities end deeper than they began by more than TOO_DEEP, their
-        normals have turned meanwhile: what the motion adds to dt V_n is what is to be closed less.
+        Where points end deeper than TOO_DEEP, and deeper than they began, their normals or levers have turned
+        meanwhile: what the motion adds to dt V_n is what is to be closed less. What counts is the depth itself: sinking
+        by less in each step would add up.
 
         most : (c,) m, the bounds with which these velocities were found; they are kept
         """
-        spin, turning = spins_and_turning(bodies, bodies.motion, spin_matrices(bodies))
-        some = self._swift(bodies, turning, dt)
+        some = self._swift(bodies, dt)
         if not some.size:
             return None
-        assert self.feature is not None
-        assert self.lever is not None
-        assert self.levers is not None
-        points = self.pairs[some], self.image[some], self.feature[some], self.lever[some]
-        deeper = gaps_ahead(bodies, spin, dt, points) - np.minimum(self.geometry[some, GAP], 0.0)
-        sinks = deeper < -TOO_DEEP * bodies.radius[points[0]].min(axis=1)
+        deeper = self._gaps_ahead(bodies, dt, some) - np.minimum(self.geometry[some, GAP], 0.0)
+        i, j = self.pairs[some].T
+        deep = TOO_DEEP * np.minimum(bodies.radius[i], np.append(bodies.radius, np.inf)[np.minimum(j, bodies.count)])
+        sinks = (deeper + np.minimum(self.geometry[some, GAP], 0.0) < -deep) & (deeper < -NOTED * deep)
         if not sinks.any():
             return None
-        some = some[sinks]
-        i, j = self.pairs[some].T
-        v = bodies.velocity[j] - bodies.velocity[i]
+        assert self.levers is not None
+        some, i, j = some[sinks], i[sinks], j[sinks]
+        v = bodies.motion[j, V] - bodies.motion[i, V]
         v += by_turning(self.levers[some], bodies.motion[i, S], bodies.motion[j, S])
         bound = np.full(self.count, np.inf) if most is None else most.copy()
         np.minimum.at(bound, some, deeper[sinks] - dt * (v * self.normal[some]).sum(axis=1))
         return bound
 
-    def _swift(self, bodies: Bodies, turning: Array, dt: float) -> NDArray[np.int64]:
-        """Rows of pairs of grains that move so far within the step that its second order counts."""
+    def _gaps_ahead(self, bodies: Bodies, dt: float, some: NDArray[np.int64]) -> Array:
+        """(m,) m, <= 0, overlaps of some rows, as `_swift` tells them, where the present velocities take the grains."""
+        assert self.feature is not None
+        assert self.lever is not None
+        turned, gap = turned_ahead(bodies, dt), np.zeros(len(some))
+        between = some[: np.searchsorted(some, self._first_at_wall)]
+        points = self.pairs[between], self.image[between], self.feature[between], self.lever[between]
+        gap[: len(between)] = gaps_ahead(bodies, turned, dt, points)
+        for w, rows in enumerate(self.wall_rows):
+            first, last = np.searchsorted(some, [rows.start, rows.stop])
+            if first < last:
+                at = some[first:last]
+                gap[first:last] = vertex_gaps_ahead(bodies, w, self.pairs[at, 0], self.feature[at], turned, dt)
+        return np.minimum(gap, 0.0)
+
+    @property
+    def _first_at_wall(self) -> int:
+        return self.wall_rows[0].start if self.wall_rows else self.count
+
+    def _swift(self, bodies: Bodies, dt: float) -> NDArray[np.int64]:
+        """Rows of grains that move so far within the step that its second order counts, in their order.
+
+        Those of vertices at walls are among them, where the wall does not bend: what that adds is known before.
+        """
+        none = np.zeros(0, np.int64)
+        _, turning = spins_and_turning(bodies, bodies.motion, spin_matrices(bodies))
         way = dt * (np.sqrt((bodies.velocity**2).sum(axis=1)) + turning)
-        if not (way > 0.5 * SHORT * bodies.radius).any():
-            return np.zeros(0, np.int64)
-        between = self.wall_rows[0].start if self.wall_rows else self.count
-        i, j = self.pairs[:between].T
+        if not (way > 0.5 * SHORT * AGAIN * bodies.radius).any():
+            return none
+        assert self.feature is not None
+        i, j = self.pairs[: self._first_at_wall].T
         way = dt * (np.sqrt(((bodies.velocity[j] - bodies.velocity[i]) ** 2).sum(axis=1)) + turning[i] + turning[j])
-        return np.flatnonzero(way > SHORT * np.minimum(bodies.radius[i], bodies.radius[j]))
+        found = [self._far(way, np.minimum(bodies.radius[i], bodies.radius[j]), slice(0, self._first_at_wall))]
+        for wall, rows in zip(bodies.walls, self.wall_rows):
+            if not wall.bends:
+                i = self.pairs[rows, 0]
+                far = self._far(dt * turning[i], bodies.radius[i], rows)
+                found.append(far[self.feature[far] < WITHIN])
+        return np.concatenate([none, *found])
+
+    def _far(self, way: Array, radius: Array, rows: slice) -> NDArray[np.int64]:
+        """Which of some rows move by more than SHORT, or by AGAIN of it where they are too deep."""
+        deep = self.geometry[rows, GAP] < -TOO_DEEP * radius
+        return np.asarray(rows.start + np.flatnonzero(way > SHORT * radius * np.where(deep, AGAIN, 1.0)))
 
     def _rows_of_grains(self, bodies: Bodies) -> tuple[Any, ...]:
         """Where rows stand by their body 0, and what tells them apart: bodies, features, levers."""

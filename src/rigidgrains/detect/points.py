@@ -115,38 +115,34 @@ def missed_pairs(bodies: Bodies, neighbours: Neighbours, dt: float, candidates: 
     return _relative_speeds(bodies, neighbours, near, spin) + turn
 
 
-def present_gaps(bodies: Bodies, pairs: Index, image: NDArray[np.int8], feature: NDArray[np.int64]) -> Array:
-    """(p,) m, gaps of contact points of grains where these are now; 0 for those that have gone or do not overlap."""
-    gap = np.zeros(len(pairs))
-    rows, order, found = _search_again(Placed.of(bodies), pairs, image)
-    match_points(pairs, image, feature, rows, order, *found, gap)
-    return gap
-
-
-def gaps_ahead(bodies: Bodies, spin: Array, dt: float, points: tuple[Any, ...]) -> Array:
-    """The same where the present velocities, with spins (n, 3) rad/s, take the grains within the step.
+def present_gaps(bodies: Bodies, points: tuple[Any, ...]) -> Array:
+    """(p,) m, gaps of contact points of grains where these are now; 0 for those that have gone or do not overlap.
 
     points : pairs, image and feature as above, and levers (p, 3) m; an overlap at a point that is not among them is
              that of the point of the pair next to it
     """
-    pairs, image, feature, lever = points
-    gap = np.zeros(len(pairs))
-    rows, order, found = _search_again(_placed_ahead(bodies, spin, dt), pairs, image)
-    hand_to_points(pairs, image, feature, lever, rows, order, *found, gap)
-    return gap
+    return _gaps_of(Placed.of(bodies), points)
+
+
+def gaps_ahead(bodies: Bodies, orientation: Array, dt: float, points: tuple[Any, ...]) -> Array:
+    """The same where the present velocities take the grains within the step; orientation : of all of them by then."""
+    return _gaps_of(Placed.of(bodies).moved(bodies.position + dt * bodies.velocity, orientation), points)
 
 
 def _placed_ahead(bodies: Bodies, spin: Array, dt: float) -> Placed:
     return Placed.of(bodies).moved(bodies.position + dt * bodies.velocity, turned_by(bodies, dt * spin))
 
 
-def _search_again(placed: Placed, pairs: Index, image: NDArray[np.int8]) -> tuple[Any, ...]:
-    """Points by their first grain as `list_pairs` leaves them, rows and order, and overlaps of the same pairs."""
-    n, count = len(placed.position), len(pairs)
+def _gaps_of(placed: Placed, points: tuple[Any, ...]) -> Array:
+    """(p,) m, overlaps of shapes in space at the points of their pairs."""
+    pairs, image, feature, lever = points
+    n, count, gap = len(placed.position), len(pairs), np.zeros(len(pairs))
     start, partner, at = np.empty(n + 1, np.int32), np.empty(count, np.int32), np.empty(count, np.int8)
     rows, order = np.empty(n + 1, np.int64), np.empty(count, np.int64)
     listed = list_pairs(n, pairs, image, rows, order, start, partner, at)
-    return rows, order, search(placed, start, partner[:listed], at[:listed], Reach.none(n))
+    found = search(placed, start, partner[:listed], at[:listed], Reach.none(n))
+    hand_to_points(pairs, image, feature, lever, rows, order, *found, gap)
+    return gap
 
 
 def _meets(
@@ -215,22 +211,8 @@ def list_pairs(grains, pairs, image, rows, order, start, partner, at):
 
 
 @kernel
-def match_points(pairs, image, feature, rows, order, pair, images, found, features, gap):
-    """Gaps of the points that are found again and overlap: those of the same grains, image and feature.
-
-    rows, order : as `list_pairs` leaves them; pair, images, found, features : what a search has found now
-    """
-    for q in range(len(pair)):
-        i = pair[q, 0]
-        for k in range(rows[i], rows[i + 1]):
-            p = order[k]
-            if pairs[p, 1] == pair[q, 1] and image[p] == images[q] and feature[p] == features[q]:
-                gap[p] = min(found[q, FOUND_GAP], 0.0)
-
-
-@kernel
 def hand_to_points(pairs, image, feature, lever, rows, order, pair, images, found, features, gap):
-    """The same, and overlaps of other points are handed to the nearest one of the pair.
+    """Overlaps that were found, for the points of these names, else for the nearest one of their pair.
 
     lever : (p, 3) m, of the points that are asked for
     """

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..model.bodies import Bodies
 from ..model.columns import V
-from ..model.turning import quaternions
+from ..model.turning import quaternions, turned_vectors
 from .neighbours import Neighbours
 from .point_columns import AT, AT_GAP, AT_LEVER, AT_N, AT_RADIUS, AT_SINK, AT_V
 from .search import Reach
@@ -151,6 +151,24 @@ def by_number(points: WallPoints) -> tuple[WallPoints, NDArray[np.int64]]:
     )  # fmt: skip
     sorted_points.start = points.start
     return sorted_points, sizes
+
+
+def vertex_gaps_ahead(
+    bodies: Bodies, w: int, grains: Index, vertex: NDArray[np.int64], orientation: Array, dt: float
+) -> Array:
+    """(m,) m, gaps of vertices of some grains at a wall where the present velocities take both within the step.
+
+    vertex : (m,) among those of each grain; orientation : of all grains by then
+    """
+    assert bodies.catalogue is not None
+    table, scale = bodies.catalogue.table, bodies.radius[grains]
+    number = table.vertex_start[table.part_start[bodies.shape[grains]]] + vertex
+    part = np.searchsorted(table.vertex_start, number, side="right") - 1
+    lever = scale[:, None] * turned_vectors(orientation[grains], table.vertices[number])
+    place = bodies.position[grains] + dt * bodies.velocity[grains] + lever
+    wall = bodies.walls[w].ahead(bodies.motion[bodies.count + w, V], dt)
+    gap, _ = wall.shape.gaps(np.arange(len(grains), dtype=np.int32), place, scale * table.radius[part])
+    return np.asarray(gap)
 
 
 def _vertices(

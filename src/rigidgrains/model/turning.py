@@ -95,10 +95,25 @@ def turn_shapes(bodies: Bodies, dt: float) -> None:
     if bodies.dimension == 2:
         bodies.orientation += dt * motion[:n, S_Z] / gyration(bodies)[:, Z]
         return
-    assert bodies.catalogue is not None
     bodies.orientation_before = bodies.orientation.copy()
-    what = bodies.orientation, motion, bodies.radius, bodies.shape, bodies.catalogue.gyration, dt
-    spread(_turn_solids, n, *what, weight=64)
+    _turn_all(bodies, bodies.orientation, motion, dt)
+
+
+def turned_ahead(bodies: Bodies, dt: float) -> Array:
+    """Orientations to which `turn_shapes` would take the grains, which stay as they are."""
+    n, motion = bodies.count, bodies.motion
+    if bodies.dimension == 2:
+        return np.asarray(bodies.orientation + dt * motion[:n, S_Z] / gyration(bodies)[:, Z])
+    out = bodies.orientation.copy()
+    _turn_all(bodies, out, motion[:n].copy(), dt)
+    return out
+
+
+def _turn_all(bodies: Bodies, orientation: Array, motion: Array, dt: float) -> None:
+    """Solids, by the spins of their rows."""
+    assert bodies.catalogue is not None
+    what = orientation, motion, bodies.radius, bodies.shape, bodies.catalogue.gyration, dt
+    spread(_turn_solids, bodies.count, *what, weight=64)
 
 
 def quaternions(bodies: Bodies) -> Array:
@@ -132,6 +147,16 @@ def turned_by(bodies: Bodies, angle: Array) -> Array:
     out = bodies.orientation.copy()
     spread(_turn, bodies.count, out, angle, weight=8)
     return out
+
+
+def turned_vectors(orientation: Array, vectors: Array) -> Array:
+    """(m, 3) vectors in the axes of bodies as they are in space; orientation (m,) rad in 2D, (m, 4) in 3D."""
+    if orientation.ndim == 1:
+        c, s, (x, y, z) = np.cos(orientation), np.sin(orientation), vectors.T
+        return np.stack([c * x - s * y, s * x + c * y, z], axis=1)
+    w, axis = orientation[:, [TURN_W]], orientation[:, TURN_X : TURN_Z + 1]
+    across = 2.0 * np.cross(axis, vectors)
+    return np.asarray(vectors + w * across + np.cross(axis, across))
 
 
 @kernel

@@ -68,9 +68,10 @@ def overlaps(bodies: Bodies, contacts: Contacts) -> Array:
 
 def _shape_gaps(bodies: Bodies, contacts: Contacts, pairs: int, gap: Array) -> None:
     """Gaps of grains of any shape at the present positions, 0 where they are open."""
-    assert contacts.feature is not None
-    feature = contacts.feature
-    gap[:pairs] = present_gaps(bodies, contacts.pairs[:pairs], contacts.image[:pairs], feature[:pairs])
+    feature, lever = contacts.feature, contacts.lever
+    assert feature is not None
+    assert lever is not None
+    gap[:pairs] = present_gaps(bodies, (contacts.pairs[:pairs], contacts.image[:pairs], feature[:pairs], lever[:pairs]))
     if not contacts.wall_rows:
         return
     facet = feature[pairs:] >= WITHIN
