@@ -237,7 +237,7 @@ def bars(*names: str) -> dict[str, float]:
 
 
 SCENES: dict[str, Trial] = {
-    "shear": Trial(0.1, prepare_shear, follow_shear, bars("mu*", "phi", "z", "sliding")),
+    "shear": Trial(0.14, prepare_shear, follow_shear, bars("mu*", "phi", "z", "sliding")),
     "silo": Trial(0.02, prepare_silo, follow_silo, bars("rate")),
     "collapse": Trial(0.02, prepare_collapse, follow_collapse, bars("run-out")),
     "drum": Trial(0.04, prepare_drum, follow_drum, bars("angle")),
