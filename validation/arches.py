@@ -6,7 +6,7 @@ python validation/arches.py [--seeds 60] [--opening 4.5] [--grains 600] [--proce
 goes. A silo that nothing leaves for 6 √(d/g), with 30 % of the grains in it, has an arch. Each row has steps of
 `balanced` with other bounds: on how far a body falls from rest in a step, a dt² over the mean diameter, and on how far
 pairs come closer, over the smallest radius. Arches for each 100 grains that left, with standard errors by counting. The
-second row is the default, chosen on this scene: seeds 301 to 360.
+second row is the default.
 """
 
 from __future__ import annotations
