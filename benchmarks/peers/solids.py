@@ -41,7 +41,8 @@ OWN = {
     ],
     "cubes": [
         ("free", "fast"), ("0.05", "fast"), ("free", "balanced"), ("0.05", "balanced"), ("0.02", "balanced"),
-        ("free", "exact"), ("0.05", "exact"), ("0.02", "exact"), ("0.05", "1e-4"),
+        ("free", "exact"), ("0.05", "exact"), ("0.02", "exact"), ("0.05", "1e-4"), ("0.1", "1e-4"),
+        ("0.1", "balanced"), ("0.2", "balanced"), ("0.2", "fast"),
     ],
 }  # fmt: skip
 OWN["dice"] = OWN["cubes"]
