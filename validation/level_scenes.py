@@ -242,5 +242,5 @@ SCENES: dict[str, Trial] = {
     "collapse": Trial(0.02, prepare_collapse, follow_collapse, bars("run-out")),
     "drum": Trial(0.04, prepare_drum, follow_drum, bars("angle")),
     "slow": Trial(0.5, prepare_slow, follow_slow, bars("z", "sliding", "phi", "mu*")),
-    "biaxial": Trial(0.07, prepare_biaxial, follow_biaxial, bars("z", "sliding", "phi")),
+    "biaxial": Trial(0.18, prepare_biaxial, follow_biaxial, bars("z", "sliding", "phi")),
 }
