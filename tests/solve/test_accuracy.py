@@ -66,6 +66,15 @@ def test_short_steps_in_motion_may_make_fewer_sweeps():
     assert part_of_crossing(1.0, math.inf) == 1.0
 
 
+def test_what_is_still_is_a_speed():
+    """A step of a quarter of a fall by DROP is still where contacts move by a quarter as much; so with overlaps."""
+    solver = AcceleratedSweeps(accuracy="balanced")
+    for travel, part, still in ((0.9, 1.0, True), (0.9, 0.5, False), (0.24, 0.5, True), (0.26, 0.5, False)):
+        assert solver.for_step(step(travel), part).still is still
+    assert solver.for_step(step(0.49, still=True), 0.5).still
+    assert [solver.for_step(step(3.0), part).gap for part in (1.0, 0.5)] == ["g_pos", 0.1]
+
+
 def test_settings_of_the_user_win_one_by_one():
     """A criterion replaces the rule that stops alone, max_sweeps the bound alone, gap the removal alone."""
     own = MomentumCriterion(0.5)

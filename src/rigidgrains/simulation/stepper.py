@@ -183,12 +183,13 @@ class Stepper:
         """4 to 7. Candidates, contact rows, solve; again while the solution shows that contacts were missed.
 
         Of grains of other shapes also while points sink in because normals have turned within the step, with the same
-        candidates and lower gaps to be closed; where overlaps are removed later on, this is left to that.
+        candidates and lower gaps to be closed; where steps remove overlaps, now or later on, this is left to them.
         Where a number of sweeps is given, Eq. (constNI), each attempt makes them from the forces of the last step: no
         step has more of them than another.
         """
         bodies, dt, speed = self.bodies, self.dt, None
         solver = self._solver_of_step()
+        removes = removed_part(solver.gap) > 0.0 or (hasattr(solver, "accuracy") and level_of(solver).carries)
         most: Array | None = None
         spent: SolveReport | None = None
         missed = turns = 0
@@ -215,7 +216,7 @@ class Stepper:
             if speed is not None or not self.contacts.laws.accept():
                 missed, most = missed + 1, None
                 continue
-            most = None if asked["removed"] else self.contacts.sunk(bodies, dt, most)
+            most = None if removes else self.contacts.sunk(bodies, dt, most)
             if most is None:
                 return spent
             turns += 1

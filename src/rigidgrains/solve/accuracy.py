@@ -23,7 +23,7 @@ from .criteria import Criterion, FlowCriterion, MomentumCriterion
 if TYPE_CHECKING:
     from .sweeps import SolveReport
 
-STILL = 3e-4  # mean radii, by which contacts that carry a force move in a step on average: less is rest
+STILL = 3e-4  # mean radii, by which contacts that carry a force move on average in a fall by DROP: less is rest
 CALM = 1e-3  # likewise, from which on overlaps are removed: below, removal is what would keep grains moving
 LEAVES = 2.0  # times as much ends it: what trembles about one bound is not asked by turns
 SLOW = 0.1 / 3.0  # mean radii, a third of what balanced steps let pairs come closer: in slow flow no contact moves more
@@ -65,8 +65,9 @@ class Accuracy:
 
     def settings(self, last: SolveReport, part: float) -> dict[str, Any]:
         """What the solver of a step is given, after the last one; part : of a crossing, see `part_of_crossing`."""
-        still = is_still(last)
-        removed = 0.0 if still or last.travel <= CALM else self._removed(last.deepest)
+        share = part * part  # of the time of a fall by DROP
+        still = is_still(last, share)
+        removed = 0.0 if still or last.travel <= CALM * share else self._removed(last.deepest)
         overlaps = {"gap": removed, "slack": self.slack} if removed else {"gap": "g_pos", "slack": 0.0}
         moving = self.moving, self.reach if still else self.reach * part
         criterion, reach = (self.slow, self.slow_reach) if self.slow and is_slow(last) else moving
@@ -90,9 +91,12 @@ LEVELS: Mapping[str, Accuracy] = {
 }
 
 
-def is_still(last: SolveReport) -> bool:
-    """Whether grains are still, after the last step: contacts moved by little, or by not much more if they were."""
-    return last.travel <= (LEAVES * STILL if last.still else STILL)
+def is_still(last: SolveReport, share: float = 1.0) -> bool:
+    """Whether grains are still, after the last step: contacts moved by little, or by not much more if they were.
+
+    share : of the time in which a body at rest falls by DROP, that a step takes; what moves by so much less is as fast
+    """
+    return last.travel <= share * (LEAVES * STILL if last.still else STILL)
 
 
 def part_of_crossing(dt: float, fall: float) -> float:
