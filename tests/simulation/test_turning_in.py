@@ -16,6 +16,7 @@ from rigidgrains.contacts.shaped import TOO_DEEP
 from rigidgrains.detect.wall_points import balls_of, vertex_gaps_ahead
 from rigidgrains.model.turning import turned_ahead
 from rigidgrains.shapes import build
+from rigidgrains.simulation import stepper
 from rigidgrains.simulation.integrate import move
 
 DIAMETER = 1e-3  # share of it that grains may overlap by, at a tenth of it per step
@@ -50,19 +51,35 @@ def test_blows_leave_no_overlaps(dimension, seed):
         assert certificate.passed, str(certificate)
 
 
+def spinning_box(seed):
+    """A box that falls on a floor, spinning about an axis that leans."""
+    turn = np.random.default_rng(seed).normal(size=4)
+    spin, size = np.array([[6.0, 12.0, 0.0]]), [1.0, 0.9, 0.8]
+    return shaped(
+        [[0.0, 0.75, 0.0]], {"box": build.box(size)}, dimension=3, orientation=turn[None] / np.linalg.norm(turn),
+        velocity=[[0.0, -1.0, 0.0]], spin=spin, friction=0.5, gravity=[0.0, -10.0, 0.0], walls=[floor()],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("turns", [0, stepper.TURNS])
+def test_a_step_that_further_solves_do_not_solve_is_told(monkeypatch, turns):
+    """With none allowed, a step in which a corner turns in has failed; else none has."""
+    monkeypatch.setattr(stepper, "TURNS", turns)
+    simulation, why = exactly(spinning_box(1), 5e-3), set()
+    for _ in range(100):
+        simulation.step()
+        why |= {simulation.last_solve.why} if simulation.last_solve.exhausted else set()
+    assert any("turn into each other" in text for text in why) is (turns == 0)
+    assert (simulation.report().exhausted_steps > 0) is (turns == 0)
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_corners_that_spin_on_a_wall_do_not_sink_in(seed):
     """A box whose corner stays on a floor while its axis of spin leans: a step of the corner adds a^2 l/4 at most.
 
     Each is less than what is let through, and without a look at the depth itself they add up.
     """
-    rng = np.random.default_rng(seed)
-    turn = rng.normal(size=4)
-    spin, size = np.array([[6.0, 12.0, 0.0]]), [1.0, 0.9, 0.8]
-    bodies = shaped(
-        [[0.0, 0.75, 0.0]], {"box": build.box(size)}, dimension=3, orientation=turn[None] / np.linalg.norm(turn),
-        velocity=[[0.0, -1.0, 0.0]], spin=spin, friction=0.5, gravity=[0.0, -10.0, 0.0], walls=[floor()],
-    )  # fmt: skip
+    bodies = spinning_box(seed)
     simulation = exactly(bodies, 5e-3)
     for _ in range(100):
         simulation.step()
